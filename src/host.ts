@@ -1,0 +1,378 @@
+// The composition root of a local host: the one place that names concrete journals, pools and tools. A `Troupe` owns its
+// state directory, its threads and its runs, and gives all of them back on `close`.
+import { mkdirSync, realpathSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { EventEmitter } from 'eventemitter3';
+import { systemClock } from './actors/system-clock.ts';
+import type { Clock } from './base/clock.ts';
+import { Fault } from './base/fault.ts';
+import type { Random } from './base/random.ts';
+import { openLocalEngine, type LocalEngine } from './local-engine.ts';
+import { type ApprovalAsker, askerOf } from './approval-asker.ts';
+import { endsRun, type Run, type RunOutcome, runOutcome } from './run.ts';
+import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
+import type { JournalEvent } from './runtime/core/event.ts';
+import type { RosterEntry } from './runtime/core/gate.ts';
+import type { FileScope } from './runtime/core/tool.ts';
+import { followEvents } from './runtime/follow-events.ts';
+import type { Journal } from './runtime/journal.ts';
+import { loadConfig } from './runtime/load-config.ts';
+import { NoteReceipts } from './runtime/note-receipts.ts';
+import { freezeSecurity } from './runtime/resolve-run.ts';
+import type { RunSupervisor } from './runtime/run-supervisor.ts';
+import { RunTree } from './runtime/run-tree.ts';
+import { type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
+import { openSqliteJournal } from './runtime/sqlite-journal.ts';
+import { openStateDir, type StateDir } from './runtime/state-dir.ts';
+import { systemRandom } from './runtime/system-random.ts';
+import { threadEntry } from './thread-entry.ts';
+import { gatherTools } from './tool-catalogue.ts';
+import type { AnyTool } from './tools/invoke-tool.ts';
+
+export interface TroupeOptions {
+  /** Path of a `troupe.toml`, or the same tables as an object; default `troupe.toml` in the working directory. */
+  readonly config?: string | object;
+  /** Where the journal and everything else of this host is kept; default `.troupe` in the working directory. */
+  readonly stateDir?: string;
+  /** Threads that agents' actors share; default `[runtime] actor_threads`. */
+  readonly threads?: number;
+  /** Threads for CPU-bound tools; default `[runtime] compute_threads`, else the number of cores. */
+  readonly computeThreads?: number;
+  /** Modules whose exported tools run on troupe's threads (SPEC L1). */
+  readonly tools?: readonly (string | URL)[];
+  /** Tools that are closures of this program and run on this thread. */
+  readonly hostTools?: readonly AnyTool[];
+  /** Asked before a call that needs a person's approval; without it such calls are denied at once. */
+  readonly onApproval?: ApprovalAsker;
+  /** Told in one line of what an operator may want to know: a thread that died, a journal that failed. */
+  readonly onLog?: (level: 'warn' | 'error', text: string) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export interface StartRequest {
+  /** Id or display name of a configured agent. */
+  readonly agent: string;
+  readonly prompt: string;
+  /** Project whose agents the run may see; default the agent's own. */
+  readonly project?: string;
+  /** Folder that the tools of agents without a folder of their own work in; default the configuration's folder. */
+  readonly workspace?: string;
+  readonly maxTurns?: number;
+  /** Aborting it cancels the run; aborted already, the run is recorded and ends before it asks anything. */
+  readonly signal?: AbortSignal;
+  /** Under whose authority the tree runs (SPEC R9); default the user of this process. */
+  readonly principal?: string;
+  readonly orgPosition?: string;
+  /** What that person's files policy forbids, frozen for the whole tree; default nothing more than the agents' own. */
+  readonly files?: Partial<Omit<FileScope, 'workspaceDir' | 'protected'>>;
+}
+
+/** What `troupe.on` hears: `event` for each journaled event, `delta` for each piece of an answer as it is written. */
+export interface TroupeEvents {
+  event: (event: JournalEvent) => void;
+  delta: (delta: { readonly runId: string; readonly turn: number; readonly text: string }) => void;
+}
+
+export class Troupe extends EventEmitter<TroupeEvents> {
+  readonly #config: ResolvedConfig;
+  readonly #state: StateDir;
+  readonly #engine: LocalEngine;
+  readonly #tree: RunTree;
+  readonly #receipts: NoteReceipts;
+  #closed: Promise<void> | null = null;
+
+  /**
+   * Opens a host on a state directory and starts its threads.
+   * @throws Fault `config.invalid` (every fault at once), `state.locked`, `journal.corrupt`, `journal.unwritable`,
+   * `tool.invalid`, `sqlite.absent`, `actor.not-ready`.
+   */
+  static async open(options: TroupeOptions = {}): Promise<Troupe> {
+    const config = loadConfig(options.config ?? 'troupe.toml');
+    const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? []);
+    const state = openStateDir(makeParent(resolve(options.stateDir ?? '.troupe')));
+    let journal: Journal | null = null;
+    try {
+      journal = await openSqliteJournal({
+        file: state.journalFile,
+        entry: threadEntry('journal'),
+        sync: config.journal.sync,
+      });
+      const engine = await openLocalEngine({
+        clock: options.clock ?? systemClock,
+        random: options.random ?? systemRandom,
+        journal,
+        resultsDir: state.resultsDir,
+        providers: [...config.providers.values()],
+        actorThreads: options.threads ?? config.runtime.actorThreads,
+        computeThreads: options.computeThreads ?? config.runtime.computeThreads,
+        tools: catalogue.definitions,
+        hostTools: catalogue.hostTools,
+        approve: options.onApproval === undefined ? null : askerOf(options.onApproval),
+        onThreadLost: (what, detail) =>
+          options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
+      });
+      return new Troupe(config, state, engine, options);
+    } catch (thrown) {
+      await journal?.close().catch(() => undefined);
+      state.lock.release();
+      throw thrown;
+    }
+  }
+
+  private constructor(
+    config: ResolvedConfig,
+    state: StateDir,
+    engine: LocalEngine,
+    options: TroupeOptions,
+  ) {
+    super();
+    this.#config = config;
+    this.#state = state;
+    this.#engine = engine;
+    this.#tree = new RunTree({
+      engine,
+      config,
+      protectedPaths: [state.path, ...(config.file === null ? [] : [config.file])],
+      onDelta: (runId, turn, text) => this.emit('delta', { runId, turn, text }),
+    });
+    this.#receipts = new NoteReceipts(engine.journal);
+    engine.journal.subscribe((events) => {
+      if (this.listenerCount('event') > 0) for (const event of events) this.emit('event', event);
+    });
+    engine.journal.onFailure((fault) => {
+      options.onLog?.('error', fault.message);
+      this.#tree.perish(fault);
+    });
+  }
+
+  get config(): ResolvedConfig {
+    return this.#config;
+  }
+
+  /** Where this host keeps its state, absolute. */
+  get stateDir(): string {
+    return this.#state.path;
+  }
+
+  /** Where it may be spoken to by other processes of the same user. */
+  get socketFile(): string {
+    return this.#state.socketFile;
+  }
+
+  get journal(): Pick<Journal, 'read' | 'lastSeq' | 'subscribe' | 'flush'> {
+    return this.#engine.journal;
+  }
+
+  /**
+   * Starts a root run. It is running, though perhaps not yet on the disk, when this resolves.
+   * @throws Fault `agent.not-found`, `agent.unusable`, `argument.invalid`, `host.closed`, `journal.unwritable`.
+   */
+  async start(request: StartRequest): Promise<Run> {
+    if (this.#closed !== null) throw closed();
+    const { prompt } = request;
+    if (typeof prompt !== 'string' || prompt.trim() === '') {
+      throw new Fault('argument.invalid', 'the prompt is empty; say what the agent is to do');
+    }
+    const agent = this.#agentFor(request);
+    const workspaceDir = realFolder(resolve(request.workspace ?? this.#config.baseDir));
+    const supervisor = this.#tree.startRoot({
+      agent,
+      raw: false,
+      prompt,
+      origin: 'user',
+      project: request.project ?? agent.project,
+      security: freezeSecurity(
+        request.principal ?? userInfo().username,
+        request.orgPosition ?? null,
+        this.#initiatorFiles(request, workspaceDir),
+      ),
+      workspaceDir,
+      maxTurns: request.maxTurns ?? null,
+      calledOff: request.signal?.aborted === true ? abortWords(request.signal) : null,
+    });
+    this.#cancelOn(request.signal, supervisor);
+    return this.#handle(supervisor);
+  }
+
+  /** A run that has not ended, of this host. `undefined` for any other id: its story is in the journal. */
+  run(runId: string): Run | undefined {
+    const supervisor = this.#tree.find(runId);
+    return supervisor === undefined ? undefined : this.#handle(supervisor);
+  }
+
+  /** Every run in the journal, in the order in which they began. */
+  async runs(): Promise<readonly RunSummary[]> {
+    return (await this.#views({})).summaries();
+  }
+
+  /** A run and everything below it, as the journal has it. @throws Fault `run.not-found`. */
+  async tree(runId: string): Promise<RunTreeView> {
+    const view = (await this.#views({ subtreeOf: runId })).tree(runId);
+    if (view === undefined) throw noSuchRun(runId);
+    return view;
+  }
+
+  /** The configured agents, or those that `from` may delegate to, as the tool `agents` shows them (SPEC A1). */
+  agents(): readonly AgentConfig[] {
+    return [...this.#config.agents.values()];
+  }
+
+  agentsFrom(agentId: string): readonly RosterEntry[] {
+    return this.#tree.rosterOf(this.#agentFor({ agent: agentId }));
+  }
+
+  /** What is alive here: for operators, and for tests that nothing was left behind. */
+  stats(): ReturnType<LocalEngine['stats']> & { readonly runs: number } {
+    return { ...this.#engine.stats(), runs: this.#tree.live().length };
+  }
+
+  /**
+   * Takes no more runs, waits until those that are running have ended, writes everything and stops every thread. With
+   * `cancel` the running ones are cancelled first, with that reason. The second call returns the first one's promise.
+   */
+  close(options: { readonly cancel?: string } = {}): Promise<void> {
+    if (options.cancel !== undefined) this.#cancelAll(options.cancel);
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #cancelAll(reason: string): void {
+    for (const supervisor of this.#tree.live()) {
+      if (supervisor.parentRunId === null) supervisor.cancel(reason, 'user');
+    }
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#tree.live().map((supervisor) => supervisor.durableEnd()));
+    this.#receipts.close(closed());
+    await this.#engine.close();
+    await this.#engine.journal.close().catch(() => undefined);
+    this.removeAllListeners();
+    this.#state.lock.release();
+  }
+
+  #handle(supervisor: RunSupervisor): Run {
+    const { runId: id } = supervisor;
+    const journal = this.#engine.journal;
+    return {
+      id,
+      events: (options = {}) =>
+        followEvents(
+          journal,
+          options.subtree === true ? { subtreeOf: id } : { runId: id },
+          endsRun(id),
+        ),
+      note: async (text) => this.#note(supervisor, text),
+      cancel: async (reason = 'cancelled by the user') => {
+        const was = supervisor.cancel(reason, 'user');
+        await supervisor.durableEnd();
+        if (was === 'running') return 'cancelled';
+        return was === 'stopping' ? 'already stopping' : 'already ended';
+      },
+      result: async () => {
+        await supervisor.durableEnd();
+        return runOutcome(supervisor.outcome());
+      },
+    };
+  }
+
+  #note(supervisor: RunSupervisor, text: string) {
+    if (typeof text !== 'string' || text.trim() === '') {
+      throw new Fault('argument.invalid', 'the note is empty; say what the run should know');
+    }
+    const noteId = `note_${this.#engine.random.id()}`;
+    const receipts = this.#receipts.track(noteId, supervisor.runId);
+    receipts.catch(() => undefined);
+    if (!supervisor.note({ note_id: noteId, text })) {
+      throw new Fault('run.ended', `run ${supervisor.runId} has ended; the note was not delivered`);
+    }
+    return { noteId, receipts };
+  }
+
+  #agentFor({ agent: asked, project }: Pick<StartRequest, 'agent' | 'project'>): AgentConfig {
+    const { agents, projects } = this.#config;
+    if (project !== undefined && !projects.has(project)) {
+      const known = [...projects.keys()].join(', ') || '(none)';
+      throw new Fault('argument.invalid', `unknown project '${project}'; configured: ${known}`);
+    }
+    const seen = [...agents.values()].filter(
+      (agent) => project === undefined || agent.project === null || agent.project === project,
+    );
+    const named = seen.filter((agent) => agent.name.toLowerCase() === asked.toLowerCase());
+    const agent = seen.find((each) => each.id === asked) ?? (named.length === 1 ? named[0] : null);
+    if (agent === undefined || agent === null) {
+      const known = seen.map((each) => each.id).join(', ') || '(none)';
+      throw new Fault('agent.not-found', `Unknown agent '${asked}'. Available agents: ${known}`);
+    }
+    if (!agent.enabled) {
+      throw new Fault(
+        'agent.unusable',
+        `agent '${agent.id}' is disabled; set [agents.${agent.id}].enabled = true`,
+      );
+    }
+    return agent;
+  }
+
+  #initiatorFiles(request: StartRequest, workspaceDir: string): FileScope {
+    return {
+      workspaceDir,
+      workspaceOnly: false,
+      roots: [],
+      readRoots: [],
+      writeRoots: [],
+      forbidden: [],
+      ...request.files,
+      protected: [this.#state.path],
+    };
+  }
+
+  #cancelOn(signal: AbortSignal | undefined, supervisor: RunSupervisor): void {
+    if (signal === undefined || signal.aborted) return;
+    const cancel = () => {
+      supervisor.cancel(abortWords(signal), 'user');
+    };
+    signal.addEventListener('abort', cancel, { once: true });
+    supervisor.onEnded(() => signal.removeEventListener('abort', cancel));
+  }
+
+  async #views(filter: { subtreeOf?: string }): Promise<RunViews> {
+    const views = new RunViews();
+    for await (const event of this.#engine.journal.read(filter)) views.see(event);
+    return views;
+  }
+}
+
+function makeParent(stateDir: string): string {
+  mkdirSync(dirname(stateDir), { recursive: true });
+  return stateDir;
+}
+
+function realFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    throw new Fault('argument.invalid', `the workspace ${path} does not exist; create it first`);
+  }
+}
+
+function abortWords(signal: AbortSignal): string {
+  const { reason } = signal;
+  if (reason instanceof Error && reason.name !== 'AbortError') return reason.message;
+  return typeof reason === 'string' ? reason : 'cancelled by the caller';
+}
+
+function closed(): Fault {
+  return new Fault('host.closed', 'this troupe is closed; open another one');
+}
+
+function noSuchRun(runId: string): Fault {
+  return new Fault('run.not-found', `no run '${runId}' in this journal; \`troupe ps\` lists them`);
+}
+
+export type { RunOutcome };

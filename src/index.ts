@@ -1,0 +1,14 @@
+export type { ApprovalAsker } from './approval-asker.ts';
+export { Fault, type FaultCode, type RetryAdvice } from './base/fault.ts';
+export type { Json, JsonObject } from './base/json.ts';
+export { type StartRequest, Troupe, type TroupeEvents, type TroupeOptions } from './host.ts';
+export type { CancelAnswer, Run, RunOutcome, SentNote } from './run.ts';
+export type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
+export type { EventType, JournalEvent } from './runtime/core/event.ts';
+export type { RosterEntry } from './runtime/core/gate.ts';
+export type { Usage } from './runtime/core/model.ts';
+export type { Effect, ToolContext, ToolEffect, ToolOutcome } from './runtime/core/tool.ts';
+export type { ApprovalAnswer, ApprovalRequest } from './runtime/engine.ts';
+export type { NoteReceipt } from './runtime/note-receipts.ts';
+export type { RunSummary, RunTreeView } from './runtime/run-views.ts';
+export { defineTool } from './tools/define-tool.ts';

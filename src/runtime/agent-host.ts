@@ -1,0 +1,59 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Behavior } from '../actors/actor.ts';
+import { type Channel, openChannel } from '../actors/channel.ts';
+import { Fault } from '../base/fault.ts';
+import { AgentActor, type AgentThread } from './agent-actor.ts';
+import type { AgentInit, CallCheck, FromAgent, ToAgent } from './core/agent-protocol.ts';
+import type { FromModel, ToModel } from './core/model.ts';
+import type { ToolSpec } from './core/tool.ts';
+
+/** The tools of an actor thread, as its entry wires them. */
+export interface HostTools extends Pick<AgentThread, 'run'> {
+  check(spec: ToolSpec, argsText: string): CallCheck;
+}
+
+/** All agents' actors of one thread, and their one line to the model thread. */
+export function openAgentHost(
+  modelPort: MessagePort,
+  tools: HostTools,
+): Behavior<AgentInit, ToAgent, FromAgent> {
+  const actors = new Map<string, AgentActor>();
+  const heard = (body: FromModel) => actors.get(body.runId)?.heard(body);
+  let model: Channel<ToModel> = openChannel<FromModel, ToModel>(modelPort, heard);
+  const thread: AgentThread = {
+    toModel: (body) => model.send(body),
+    check: (init, call) => {
+      const spec = init.tools.find((each) => each.name === call.name);
+      if (spec !== undefined) return tools.check(spec, call.argsText);
+      return { ok: false, errorType: 'unknown_tool', error: `Unknown tool: ${call.name}` };
+    },
+    run: tools.run,
+  };
+  return {
+    start(id, init, ctx) {
+      const actor = new AgentActor(init, thread, ctx.tell);
+      actors.set(id, actor);
+      return {
+        receive: (body) => actor.receive(body),
+        stop: () => {
+          if (actors.get(id) === actor) actors.delete(id);
+          actor.stop();
+        },
+      };
+    },
+    control: {
+      /** A new model thread took the place of one that died. */
+      attachModel: (port: MessagePort) => {
+        model.close();
+        model = openChannel<FromModel, ToModel>(port, heard);
+        const fault = new Fault('model.unreachable', 'the model thread was restarted', {
+          retry: 'safe',
+        });
+        for (const actor of actors.values()) actor.modelLost(fault);
+      },
+      /** How many actors this thread holds: what a test for leaks asks. */
+      actorCount: () => actors.size,
+    },
+    close: () => model.close(),
+  };
+}

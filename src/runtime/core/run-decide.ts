@@ -1,0 +1,244 @@
+import { assertNever } from '../../base/never.ts';
+import { delegateResult, structuredResult, subagentResult } from './child-result.ts';
+import type { RunCommand } from './run-command.ts';
+import { type ChildOutcome, callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
+import { evolveRun } from './run-evolve.ts';
+import { endOf, following } from './run-follow.ts';
+import { type CallState, type ChildState, type RunState, runningChildren } from './run-state.ts';
+import { settleCalls } from './run-verdict.ts';
+
+const EMPTY_ANSWER = 'model provider returned an invalid semantic completion.';
+
+/** The events of a command and all that follows of itself from them; none where the command comes too late. */
+export function decideRun(state: RunState, command: RunCommand): readonly RunEvent[] {
+  if (state.ended !== null) return [];
+  const events: RunEvent[] = [...respond(state, command)];
+  if (events.length === 0) return events;
+  let after = events.reduce(evolveRun, state);
+  for (let next = following(after); next.length > 0; next = following(after)) {
+    events.push(...next);
+    after = next.reduce(evolveRun, after);
+  }
+  return events;
+}
+
+function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
+  switch (command.type) {
+    case 'start':
+      return started(state, command);
+    case 'answered':
+      return answered(state, command);
+    case 'model-failed':
+      return modelFailed(state, command);
+    case 'ran':
+      return ran(state, command);
+    case 'approval':
+      return approval(state, command);
+    case 'child-ended':
+      return childEnded(state, command);
+    case 'note':
+      return [
+        runEvent('run.user_note', null, {
+          ...command.note,
+          forwarded_to: command.forwardedTo,
+          forward_failed: command.forwardFailed,
+        }),
+      ];
+    case 'stop':
+      return state.stopping === null && state.phase !== 'pending'
+        ? [runEvent('run.stopping', null, command.stop)]
+        : [];
+    case 'halted':
+      return halted(state);
+    default:
+      return assertNever(command);
+  }
+}
+
+type Asked<Type extends RunCommand['type']> = Extract<RunCommand, { type: Type }>;
+
+function started(state: RunState, command: Asked<'start'>): RunEvent[] {
+  if (state.phase !== 'pending') return [];
+  const began = runEvent('run.started', null, command.spec);
+  return command.stop === null ? [began] : [began, runEvent('run.stopping', null, command.stop)];
+}
+
+/** A model's word counts only for the turn that waits for it, and not once the run is being stopped (SPEC R13). */
+function waitsForModel(state: RunState, turn: number): boolean {
+  return state.phase === 'asking' && state.turn === turn && state.stopping === null;
+}
+
+function answered(state: RunState, command: Asked<'answered'>): RunEvent[] {
+  const spec = state.spec;
+  if (spec === null || !waitsForModel(state, command.turn)) return [];
+  const { answer } = command;
+  const frame = turnFrame(state.turn);
+  const calls = spec.agentic ? settleCalls(answer.calls, command.verdicts, spec.identical) : [];
+  const said = runEvent('model.completed', frame, {
+    turn: state.turn,
+    text: answer.text,
+    calls,
+    usage: answer.usage,
+    cost_cents: answer.costCents,
+    served_by: answer.servedBy,
+    finish_reason: answer.finishReason,
+    attempts: answer.attempts,
+    ...(answer.providerMeta === undefined ? {} : { provider_meta: answer.providerMeta }),
+  });
+  if (calls.length > 0) return [said];
+  const events = [said, runEvent('turn.completed', frame, { turn: state.turn })];
+  const after = events.reduce(evolveRun, state);
+  const blank = withoutThinking(answer.text).trim() === '';
+  if (blank && !spec.is_subagent) {
+    const why = { error_type: 'empty_answer', error: EMPTY_ANSWER };
+    return [...events, ...endOf(after, 'run.failed', why)];
+  }
+  return [...events, ...endOf(after, 'run.completed', { answer: blank ? '' : answer.text })];
+}
+
+function modelFailed(state: RunState, command: Asked<'model-failed'>): RunEvent[] {
+  if (!waitsForModel(state, command.turn)) return [];
+  const why = { error_type: command.fault.code, error: command.fault.message };
+  const failed = runEvent('model.failed', turnFrame(state.turn), { turn: state.turn, ...why });
+  return [failed, ...endOf(evolveRun(state, failed), 'run.failed', why)];
+}
+
+function callAt(state: RunState, turn: number, index: number): CallState | undefined {
+  return state.turn === turn ? state.calls.find((call) => call.index === index) : undefined;
+}
+
+function ran(state: RunState, command: Asked<'ran'>): RunEvent[] {
+  const call = callAt(state, command.turn, command.call);
+  if (call?.status !== 'running' || call.verdict.kind !== 'tool') return [];
+  const { outcome, chars, fullPath } = command.kept;
+  const frame = callFrame(state.turn, call.index);
+  const about = { call_id: call.id, name: call.name, chars, full_path: fullPath };
+  if (outcome.ok) return [runEvent('tool.completed', frame, { ...about, text: outcome.text })];
+  return [
+    runEvent('tool.failed', frame, {
+      ...about,
+      error_type: outcome.errorType,
+      error: outcome.error,
+      effect: outcome.effect,
+      text: outcome.text ?? '',
+    }),
+  ];
+}
+
+function approval(state: RunState, command: Asked<'approval'>): RunEvent[] {
+  const call = callAt(state, command.turn, command.call);
+  if (call?.status !== 'asking' || state.stopping !== null) return [];
+  const frame = callFrame(state.turn, call.index);
+  const { by, why } = command;
+  if (command.granted) return [runEvent('approval.granted', frame, { call_id: call.id, by })];
+  return [
+    runEvent('approval.denied', frame, { call_id: call.id, by, why }),
+    runEvent('tool.failed', frame, {
+      call_id: call.id,
+      name: call.name,
+      error_type: 'approval_denied',
+      error: `Tool call not executed: '${call.name}' requires approval, and it was denied by ${by}: ${why}`,
+      effect: 'none',
+      text: '',
+      chars: 0,
+      full_path: null,
+    }),
+  ];
+}
+
+function childEnded(state: RunState, command: Asked<'child-ended'>): RunEvent[] {
+  const child = state.children.find((each) => each.ordinal === command.ordinal);
+  if (child === undefined || child.status !== 'running') return [];
+  const call = state.calls.find((each) => each.ordinal === child.ordinal);
+  const frame = call === undefined ? null : callFrame(state.turn, call.index);
+  const ending = endOfChild(child, command.outcome, frame);
+  return call === undefined
+    ? [ending]
+    : [ending, resultOfChild(state, call, child, command.outcome)];
+}
+
+function endOfChild(child: ChildState, outcome: ChildOutcome, frame: string | null): RunEvent {
+  const data = {
+    child_run_id: child.runId,
+    agent_id: child.agentId,
+    ordinal: child.ordinal,
+    turns: outcome.turns,
+    effect: outcome.effect,
+    operations: outcome.operations,
+    usage: outcome.usage,
+    cost_cents: outcome.cost_cents,
+  };
+  const timedOut = outcome.status === 'cancelled' && outcome.stopped_by === 'deadline';
+  if (outcome.status === 'failed' || timedOut) {
+    const errorType = timedOut ? 'timeout' : (outcome.error_type ?? 'failed');
+    return runEvent('delegation.failed', frame, { ...data, error_type: errorType });
+  }
+  return runEvent('delegation.completed', frame, { ...data, child_status: outcome.status });
+}
+
+function resultOfChild(
+  state: RunState,
+  call: CallState,
+  child: ChildState,
+  outcome: ChildOutcome,
+): RunEvent {
+  const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
+  const frame = callFrame(state.turn, call.index);
+  const about = {
+    call_id: call.id,
+    name: call.name,
+    full_path: outcome.full_path,
+    structured: structuredResult(outcome),
+  };
+  if (!result.isError) {
+    return runEvent('tool.completed', frame, {
+      ...about,
+      text: result.text,
+      chars: result.text.length,
+    });
+  }
+  return runEvent('tool.failed', frame, {
+    ...about,
+    error_type: result.errorType,
+    error: result.text,
+    effect: outcome.effect,
+    text: result.partial,
+    chars: result.partial.length,
+  });
+}
+
+/** The last step of a stopping run: every call that has no end gets one, then the one terminal event (SPEC N2, R12). */
+function halted(state: RunState): RunEvent[] {
+  const { stopping } = state;
+  if (stopping === null || runningChildren(state).length > 0) return [];
+  const open = state.calls.filter((call) => call.status !== 'done');
+  const cut = open.map((call) =>
+    runEvent('tool.failed', callFrame(state.turn, call.index), {
+      call_id: call.id,
+      name: call.name,
+      error_type: 'cancelled',
+      error: `Cancelled: the run was stopped (${stopping.reason}).`,
+      effect: mayHaveActed(call) ? 'uncertain' : 'none',
+      text: '',
+      chars: 0,
+      full_path: null,
+    }),
+  );
+  const after = cut.reduce(evolveRun, state);
+  const { by, reason, error_type } = stopping;
+  const said =
+    stopping.status === 'failed' ? { by, error_type, error: reason } : { by, reason, error_type };
+  const answer = stopping.status === 'incomplete' ? state.lastText : '';
+  return [...cut, ...endOf(after, `run.${stopping.status}`, { ...said, answer })];
+}
+
+function mayHaveActed(call: CallState): boolean {
+  return (
+    call.status === 'running' && call.verdict.kind === 'tool' && call.verdict.effect !== 'read'
+  );
+}
+
+/** An answer that is nothing but reasoning is no answer; an unclosed `<think>` swallows the rest. */
+function withoutThinking(text: string): string {
+  return text.replace(/<think>[\s\S]*?(<\/think>|$)/g, '');
+}

@@ -1,0 +1,207 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { Usage } from './model.ts';
+import type { RunSpec } from './run-spec.ts';
+import type { Effect, ToolEffect, ToolPlace } from './tool.ts';
+
+/** What will be done about one call of the model's answer: decided once, by gates and checks, and journaled with it. */
+export type CallVerdict =
+  | {
+      readonly kind: 'tool';
+      readonly place: ToolPlace;
+      readonly effect: ToolEffect;
+      readonly approval: boolean;
+    }
+  | {
+      readonly kind: 'delegate';
+      readonly agent_id: string;
+      readonly prompt: string;
+      readonly max_turns: number | null;
+      readonly approval: boolean;
+    }
+  | { readonly kind: 'subagent'; readonly prompt: string; readonly approval: boolean }
+  /** The result of an earlier identical delegation of the same answer is this call's too (SPEC R6). */
+  | { readonly kind: 'shared'; readonly with: number }
+  | { readonly kind: 'refused'; readonly error_type: string; readonly words: string };
+
+export interface AnsweredCall {
+  /** Unique within the answer, also where a sloppy model repeated one. */
+  readonly id: string;
+  readonly name: string;
+  readonly args_text: string;
+  readonly provider_meta?: JsonObject;
+  readonly verdict: CallVerdict;
+}
+
+/** How a child run ended, as its parent needs it. */
+export interface ChildOutcome {
+  readonly child_run_id: string;
+  readonly agent_id: string;
+  readonly status: RunStatusEnded;
+  readonly answer: string;
+  /** Where the whole answer is kept, if it is longer than the parent may show its model. */
+  readonly full_path: string | null;
+  readonly turns: number;
+  readonly effect: Effect;
+  /** Names of operations whose effect is uncertain. */
+  readonly operations: readonly string[];
+  readonly usage: Usage;
+  readonly cost_cents: number | null;
+  readonly error_type: string | null;
+  readonly error: string | null;
+  /** Why an incomplete run ended, or why a cancelled one was cancelled. */
+  readonly reason: string | null;
+  /** Who cancelled it: `deadline` for its own delegation timeout. */
+  readonly stopped_by: string | null;
+  /** `<provider type>/<model>` of SPEC D5. */
+  readonly model_label: string;
+}
+
+export type RunStatusEnded = 'completed' | 'failed' | 'cancelled' | 'incomplete';
+
+export type IncompleteReason = 'turn_limit' | 'run_time_limit' | 'cost_budget' | 'action_budget';
+
+/** What every terminal event says, whatever the status. */
+export interface TerminalData {
+  readonly answer: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly cost_cents: number | null;
+  readonly effect: Effect;
+  readonly operations: readonly string[];
+  readonly error_type: string | null;
+  readonly error: string | null;
+  readonly reason: string | null;
+  readonly by: string | null;
+}
+
+/** The cause that is bringing a run to its end before its own final answer; the first one wins (SPEC R13). */
+export interface StopData {
+  readonly status: 'cancelled' | 'incomplete' | 'failed';
+  /** Words for people, or the closed reason of an incomplete run. */
+  readonly reason: string;
+  /** `user`, `parent`, `deadline`, `limit`, `runtime`. */
+  readonly by: string;
+  readonly error_type: string | null;
+}
+
+export interface Note {
+  readonly note_id: string;
+  readonly text: string;
+}
+
+interface Shapes {
+  'run.started': RunSpec;
+  'run.user_note': Note & {
+    readonly forwarded_to: readonly string[];
+    readonly forward_failed: readonly string[];
+  };
+  'run.stopping': StopData;
+  'run.completed': TerminalData;
+  'run.failed': TerminalData;
+  'run.cancelled': TerminalData;
+  'run.incomplete': TerminalData;
+  'note.read': { readonly note_id: string; readonly turn: number };
+  'note.too_late': { readonly note_id: string };
+  'note.dead_letter': { readonly note_id: string; readonly why: string };
+  'turn.started': { readonly turn: number };
+  'turn.completed': { readonly turn: number };
+  'model.started': { readonly turn: number; readonly provider: string; readonly model: string };
+  'model.completed': {
+    readonly turn: number;
+    readonly text: string;
+    readonly calls: readonly AnsweredCall[];
+    readonly usage: Usage;
+    readonly cost_cents: number | null;
+    readonly served_by: string;
+    readonly finish_reason: string;
+    readonly attempts: number;
+    readonly provider_meta?: JsonObject;
+    readonly raw?: JsonObject;
+  };
+  'model.failed': { readonly turn: number; readonly error_type: string; readonly error: string };
+  'tool.started': {
+    readonly call_id: string;
+    readonly name: string;
+    readonly effect_class: ToolEffect;
+  };
+  'tool.completed': {
+    readonly call_id: string;
+    readonly name: string;
+    readonly text: string;
+    /** Length of the whole result in UTF-16 units; more than `text` holds where it was cut. */
+    readonly chars: number;
+    readonly full_path: string | null;
+    readonly shared_with?: number;
+    /** What a program may want beside the text: for a delegation the structured result of SPEC D5. */
+    readonly structured?: JsonObject;
+  };
+  'tool.failed': {
+    readonly call_id: string;
+    readonly name: string;
+    readonly error_type: string;
+    readonly error: string;
+    readonly effect: Effect;
+    /** Partial output, shown to the model with the error. */
+    readonly text: string;
+    readonly chars: number;
+    readonly full_path: string | null;
+    readonly shared_with?: number;
+    readonly structured?: JsonObject;
+  };
+  'approval.requested': {
+    readonly call_id: string;
+    readonly name: string;
+    readonly args_text: string;
+  };
+  'approval.granted': { readonly call_id: string; readonly by: string };
+  'approval.denied': { readonly call_id: string; readonly by: string; readonly why: string };
+  'delegation.started': {
+    readonly child_run_id: string;
+    readonly agent_id: string;
+    readonly ordinal: number;
+    readonly depth: number;
+    readonly call: number;
+    readonly kind: 'delegate' | 'subagent';
+  };
+  'delegation.completed': ChildEnd & { readonly child_status: RunStatusEnded };
+  'delegation.failed': ChildEnd & { readonly error_type: string };
+}
+
+interface ChildEnd {
+  readonly child_run_id: string;
+  readonly agent_id: string;
+  readonly ordinal: number;
+  readonly turns: number;
+  readonly effect: Effect;
+  readonly operations: readonly string[];
+  readonly usage: Usage;
+  readonly cost_cents: number | null;
+}
+
+export type RunEventType = keyof Shapes;
+export type RunEventData<Type extends RunEventType> = Shapes[Type];
+
+/** What the run machine decides on. The driver adds ids, cause, time and place in the journal. */
+export type RunEvent = {
+  [Type in RunEventType]: {
+    readonly type: Type;
+    readonly frame: string | null;
+    readonly data: Shapes[Type];
+  };
+}[RunEventType];
+
+export function runEvent<Type extends RunEventType>(
+  type: Type,
+  frame: string | null,
+  data: Shapes[Type],
+): RunEvent {
+  return { type, frame, data } as RunEvent;
+}
+
+export function turnFrame(turn: number): string {
+  return `turn-${turn}`;
+}
+
+export function callFrame(turn: number, call: number): string {
+  return `turn-${turn}/call-${call}`;
+}

@@ -1,0 +1,193 @@
+import {
+  type CallVerdict,
+  callFrame,
+  type RunEvent,
+  type RunEventType,
+  runEvent,
+  type TerminalData,
+  turnFrame,
+} from './run-event.ts';
+import { childRunId } from './run-id.ts';
+import type { RunSpec } from './run-spec.ts';
+import { type CallState, type RunState, runningChildren, turnsOf } from './run-state.ts';
+
+/** What follows of itself from a state: the next turn, an admission, the end. Nothing where the run waits. */
+export function following(state: RunState): readonly RunEvent[] {
+  if (state.spec === null || state.ended !== null || state.stopping !== null) return [];
+  if (state.phase === 'turning') return nextTurn(state, state.spec);
+  if (state.phase === 'calling') return nextCall(state, state.spec);
+  return [];
+}
+
+/** The unread notes' last receipts and the one terminal event, in this order (SPEC N1, R13). */
+export function endOf(
+  state: RunState,
+  type: Extract<RunEventType, `run.${'completed' | 'failed' | 'cancelled' | 'incomplete'}`>,
+  said: Partial<TerminalData>,
+): RunEvent[] {
+  const late = type === 'run.completed' || type === 'run.incomplete';
+  const receipts = state.unread.map(({ note_id }) =>
+    late
+      ? runEvent('note.too_late', null, { note_id })
+      : runEvent('note.dead_letter', null, { note_id, why: `the run ended as ${type.slice(4)}` }),
+  );
+  const data: TerminalData = {
+    answer: '',
+    turns: turnsOf(state),
+    usage: state.usage,
+    cost_cents: state.costCents,
+    effect: state.effect,
+    operations: state.operations,
+    error_type: null,
+    error: null,
+    reason: null,
+    by: null,
+    ...said,
+  };
+  return [...receipts, runEvent(type, null, data)];
+}
+
+/** R3: notes are drained into the history where a turn begins, then the model is asked. */
+function nextTurn(state: RunState, spec: RunSpec): RunEvent[] {
+  if (state.turn >= spec.max_turns) {
+    return endOf(state, 'run.incomplete', { reason: 'turn_limit', answer: state.lastText });
+  }
+  const turn = state.turn + 1;
+  const frame = turnFrame(turn);
+  return [
+    runEvent('turn.started', frame, { turn }),
+    ...state.unread.map(({ note_id }) => runEvent('note.read', frame, { note_id, turn })),
+    runEvent('model.started', frame, {
+      turn,
+      provider: spec.model.provider,
+      model: spec.model.model,
+    }),
+  ];
+}
+
+/** One step at a time: each is decided on the state that the one before it left. */
+function nextCall(state: RunState, spec: RunSpec): RunEvent[] {
+  const frame = turnFrame(state.turn);
+  if (state.calls.every((call) => call.status === 'done')) {
+    return state.calls.length === 0
+      ? []
+      : [runEvent('turn.completed', frame, { turn: state.turn })];
+  }
+  const refusals = state.calls.filter(
+    (call) => call.status === 'waiting' && call.verdict.kind === 'refused',
+  );
+  if (refusals.length > 0) return refusals.map((call) => refusalOf(state, call));
+  const shared = state.calls.find((call) => call.status !== 'done' && masterResult(state, call));
+  if (shared !== undefined) return [copyOf(state, shared)];
+  const unasked = state.calls.filter(
+    (call) => call.status === 'waiting' && needsApproval(call.verdict),
+  );
+  if (unasked.length > 0) return unasked.map((call) => approvalOf(state, call));
+  return admission(state, spec) ?? [];
+}
+
+/**
+ * Who starts next, decided once and journaled. SPEC D3: delegations at once and in call order, up to the width; the
+ * other calls beside them, one by one where the profile says so.
+ */
+function admission(state: RunState, spec: RunSpec): RunEvent[] | undefined {
+  const ready = state.calls.filter(
+    (call) =>
+      call.status === 'approved' || (call.status === 'waiting' && !needsApproval(call.verdict)),
+  );
+  const delegation = ready.find(({ verdict }) => isDelegation(verdict));
+  if (delegation !== undefined && runningChildren(state).length < spec.width_max) {
+    return launch(state, spec, delegation);
+  }
+  const tool = ready.find(({ verdict }) => verdict.kind === 'tool');
+  const toolsRunning = state.calls.some(
+    ({ status, verdict }) => status === 'running' && verdict.kind === 'tool',
+  );
+  if (tool !== undefined && (spec.parallel_tools || !toolsRunning)) return [started(state, tool)];
+  return undefined;
+}
+
+function launch(state: RunState, spec: RunSpec, call: CallState): RunEvent[] {
+  const kind = call.verdict.kind === 'subagent' ? 'subagent' : 'delegate';
+  const ordinal = state.lastOrdinal + 1;
+  return [
+    started(state, call),
+    runEvent('delegation.started', callFrame(state.turn, call.index), {
+      child_run_id: childRunId(state.runId, kind, ordinal),
+      agent_id: call.verdict.kind === 'delegate' ? call.verdict.agent_id : spec.agent_id,
+      ordinal,
+      depth: spec.depth + 1,
+      call: call.index,
+      kind,
+    }),
+  ];
+}
+
+function started(state: RunState, call: CallState): RunEvent {
+  return runEvent('tool.started', callFrame(state.turn, call.index), {
+    call_id: call.id,
+    name: call.name,
+    effect_class: call.verdict.kind === 'tool' ? call.verdict.effect : 'effectful',
+  });
+}
+
+function refusalOf(state: RunState, call: CallState): RunEvent {
+  const { verdict } = call;
+  const refused =
+    verdict.kind === 'refused' ? verdict : { error_type: 'refused', words: 'refused' };
+  return runEvent('tool.failed', callFrame(state.turn, call.index), {
+    call_id: call.id,
+    name: call.name,
+    error_type: refused.error_type,
+    error: refused.words,
+    effect: 'none',
+    text: '',
+    chars: 0,
+    full_path: null,
+  });
+}
+
+function approvalOf(state: RunState, call: CallState): RunEvent {
+  return runEvent('approval.requested', callFrame(state.turn, call.index), {
+    call_id: call.id,
+    name: call.name,
+    args_text: call.args_text,
+  });
+}
+
+function masterResult(state: RunState, call: CallState): CallState['result'] {
+  const { verdict } = call;
+  if (verdict.kind !== 'shared') return null;
+  return state.calls.find((each) => each.index === verdict.with)?.result ?? null;
+}
+
+/** SPEC R6: one child, its result to every identical call. */
+function copyOf(state: RunState, call: CallState): RunEvent {
+  const result = masterResult(state, call) ?? { text: '', isError: true, fullPath: null };
+  const sharedWith = call.verdict.kind === 'shared' ? call.verdict.with : 0;
+  const frame = callFrame(state.turn, call.index);
+  const about = {
+    call_id: call.id,
+    name: call.name,
+    chars: result.text.length,
+    full_path: result.fullPath,
+    shared_with: sharedWith,
+  };
+  return result.isError
+    ? runEvent('tool.failed', frame, {
+        ...about,
+        error_type: 'shared_failure',
+        error: result.text,
+        effect: 'none',
+        text: '',
+      })
+    : runEvent('tool.completed', frame, { ...about, text: result.text });
+}
+
+export function isDelegation(verdict: CallVerdict): boolean {
+  return verdict.kind === 'delegate' || verdict.kind === 'subagent';
+}
+
+function needsApproval(verdict: CallVerdict): boolean {
+  return 'approval' in verdict && verdict.approval;
+}

@@ -1,0 +1,64 @@
+import type { Autonomy } from './config.ts';
+import type { ModelRef } from './model.ts';
+import type { FileScope, ToolScope } from './tool.ts';
+
+/** Who let a run begin: a person or program for a root, another run for a child. */
+export type RunOrigin = 'user' | 'cron' | 'delegate' | 'subagent' | 'plan';
+
+/** Whose authority a whole tree runs under; fixed when its root starts, the same for every descendant (SPEC R9). */
+export interface SecurityContext {
+  readonly principal: string;
+  readonly org_position: string | null;
+  /** Hash of `files`. */
+  readonly policy_version: string;
+  /** The initiator's file policy as it was then. */
+  readonly files: FileScope;
+}
+
+/**
+ * Everything a run needs to begin or to go on, as resolved at its launch and kept in its `run.started` event: depth,
+ * rights, limits and origin are stored here and never derived again (SPEC R11). Keys are the journal's own spelling.
+ */
+export interface RunSpec {
+  readonly agent_id: string;
+  readonly agent_name: string;
+  readonly project: string | null;
+  readonly origin: RunOrigin;
+  /** Started from an inline definition instead of a configured agent: the privileged path of SPEC G1. */
+  readonly raw: boolean;
+  readonly root_run_id: string;
+  /** 0 for a root; each level of delegation or of `spawn_subagent` adds one (SPEC G3, S2). */
+  readonly depth: number;
+  readonly depth_max: number;
+  readonly width_max: number;
+  readonly order: 'fifo' | 'eager';
+  readonly identical: 'share' | 'run';
+  readonly is_subagent: boolean;
+  readonly session_key: string;
+  readonly prompt: string;
+  readonly system_prompt: string;
+  readonly model: ModelRef;
+  /** The part of the provider's name before its alias, as result headers show it (SPEC D5). */
+  readonly provider_type: string;
+  readonly agentic: boolean;
+  readonly max_turns: number;
+  /** Milliseconds since the epoch at which the run began. */
+  readonly started_at_ms: number;
+  /** Milliseconds a run may take before it ends `incomplete` with `run_time_limit`; `null` = no limit. */
+  readonly max_run_ms: number | null;
+  /** Milliseconds a delegated run may take before it is cancelled (SPEC D6); `null` = no limit. */
+  readonly delegation_timeout_ms: number | null;
+  readonly parallel_tools: boolean;
+  readonly result_chars_max: number;
+  readonly turn_result_chars_max: number;
+  readonly approval_timeout_ms: number;
+  /** Names of the tools in this run's registry, after every gate. */
+  readonly tools: readonly string[];
+  readonly risk_profile: string;
+  readonly autonomy: Autonomy;
+  readonly auto_approve: readonly string[];
+  readonly always_ask: readonly string[];
+  readonly require_tool_approval: boolean;
+  readonly scope: ToolScope;
+  readonly security: SecurityContext;
+}

@@ -1,0 +1,109 @@
+import type { Message } from './message.ts';
+import type { Usage } from './model.ts';
+import type { AnsweredCall, Note, RunStatusEnded, StopData, TerminalData } from './run-event.ts';
+import type { RunSpec } from './run-spec.ts';
+import type { Effect } from './tool.ts';
+import { NO_USAGE } from './usage.ts';
+
+export type RunPhase =
+  /** No event yet. */
+  | 'pending'
+  /** Between two turns. */
+  | 'turning'
+  /** Waiting for the model. */
+  | 'asking'
+  /** Carrying out the calls of its answer. */
+  | 'calling'
+  | 'ended';
+
+export interface CallState extends AnsweredCall {
+  /** 1 for the first call of the answer. */
+  readonly index: number;
+  readonly status: 'waiting' | 'asking' | 'approved' | 'running' | 'done';
+  /** The child it launched, if it is a delegation. */
+  readonly ordinal: number | null;
+  readonly result: {
+    readonly text: string;
+    readonly isError: boolean;
+    readonly fullPath: string | null;
+  } | null;
+  /** Place in the run of the event that a later one about this call follows from. */
+  readonly cause: number;
+}
+
+export interface ChildState {
+  readonly ordinal: number;
+  readonly runId: string;
+  readonly agentId: string;
+  readonly call: number;
+  readonly kind: 'delegate' | 'subagent';
+  readonly status: 'running' | RunStatusEnded;
+  /** Place of its `delegation.started`. */
+  readonly startedAt: number;
+}
+
+export interface UnreadNote extends Note {
+  /** Place of its `run.user_note`. */
+  readonly at: number;
+}
+
+/** A run as the fold of its events: the tree view, `result()` and every decision read this and nothing else. */
+export interface RunState {
+  readonly runId: string;
+  readonly phase: RunPhase;
+  /** How many events it has. */
+  readonly count: number;
+  readonly spec: RunSpec | null;
+  readonly turn: number;
+  readonly history: readonly Message[];
+  readonly unread: readonly UnreadNote[];
+  /** Calls of the current turn, in call order. */
+  readonly calls: readonly CallState[];
+  /** By ordinal, from 1. */
+  readonly children: readonly ChildState[];
+  /** Highest launch ordinal given out. */
+  readonly lastOrdinal: number;
+  readonly usage: Usage;
+  readonly costCents: number | null;
+  readonly effect: Effect;
+  readonly operations: readonly string[];
+  readonly lastText: string;
+  readonly stopping: StopData | null;
+  readonly status: 'pending' | 'running' | RunStatusEnded;
+  readonly ended: TerminalData | null;
+  /** Places of the events that later ones follow from. */
+  readonly causes: { readonly turn: number; readonly ask: number; readonly answer: number };
+}
+
+export function pendingRun(runId: string): RunState {
+  return {
+    runId,
+    phase: 'pending',
+    count: 0,
+    spec: null,
+    turn: 0,
+    history: [],
+    unread: [],
+    calls: [],
+    children: [],
+    lastOrdinal: 0,
+    usage: NO_USAGE,
+    costCents: 0,
+    effect: 'none',
+    operations: [],
+    lastText: '',
+    stopping: null,
+    status: 'pending',
+    ended: null,
+    causes: { turn: 0, ask: 0, answer: 0 },
+  };
+}
+
+export function runningChildren(state: RunState): readonly ChildState[] {
+  return state.children.filter((child) => child.status === 'running');
+}
+
+/** Turns begun so far: what `turns` means in every result. */
+export function turnsOf(state: RunState): number {
+  return state.turn;
+}

@@ -1,0 +1,69 @@
+import { canonicalJson, type Json } from '../../base/json.ts';
+import type { ToolCallPart } from './message.ts';
+import type { AnsweredCall, CallVerdict } from './run-event.ts';
+
+/**
+ * The calls of an answer with what will be done about each: ids made unique, and repetitions within the answer settled
+ * by SPEC R6. `verdicts` holds what gates and checks said of each call on its own.
+ */
+export function settleCalls(
+  parts: readonly ToolCallPart[],
+  verdicts: readonly CallVerdict[],
+  identical: 'share' | 'run',
+): AnsweredCall[] {
+  const ids = new Set<string>();
+  const first = new Map<string, number>();
+  return parts.map((part, at) => {
+    const id = uniqueId(part.id, ids);
+    ids.add(id);
+    const own = verdicts[at] ?? refused('unknown_tool', `Unknown tool: ${part.name}`);
+    const signature = signatureOf(part);
+    const earlier = first.get(signature);
+    if (earlier === undefined) first.set(signature, at + 1);
+    return {
+      id,
+      name: part.name,
+      args_text: part.argsText,
+      ...(part.providerMeta === undefined ? {} : { provider_meta: part.providerMeta }),
+      verdict: earlier === undefined ? own : repeated(part.name, own, earlier, identical),
+    };
+  });
+}
+
+function repeated(
+  name: string,
+  own: CallVerdict,
+  earlier: number,
+  identical: 'share' | 'run',
+): CallVerdict {
+  if (own.kind === 'refused' || own.kind === 'subagent') return own;
+  if (own.kind === 'delegate') {
+    return identical === 'share' ? { kind: 'shared', with: earlier } : own;
+  }
+  return refused(
+    'duplicate_call',
+    `Skipped duplicate tool call '${name}' with identical arguments in this turn. Call ${earlier} of this answer has its result.`,
+  );
+}
+
+function refused(errorType: string, words: string): CallVerdict {
+  return { kind: 'refused', error_type: errorType, words };
+}
+
+/** Equal for calls of one tool whose arguments are equal as values; malformed arguments are compared as text. */
+function signatureOf(part: ToolCallPart): string {
+  try {
+    const args = part.argsText.trim() === '' ? {} : (JSON.parse(part.argsText) as Json);
+    return `${part.name}\u0000${canonicalJson(args)}`;
+  } catch {
+    return `${part.name}\u0000\u0000${part.argsText}`;
+  }
+}
+
+function uniqueId(id: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(id)) return id;
+  for (let copy = 2; ; copy += 1) {
+    const candidate = `${id}~${copy}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

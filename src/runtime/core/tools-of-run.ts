@@ -1,0 +1,45 @@
+import type { AgentConfig, ResolvedConfig, RiskProfile } from './config.ts';
+import { judgeDelegation } from './gate.ts';
+import type { ToolDefinition } from './tool.ts';
+
+export interface ToolsQuestion {
+  readonly config: ResolvedConfig;
+  readonly agent: AgentConfig;
+  readonly risk: RiskProfile;
+  /** Every tool there is, without the control tools. */
+  readonly tools: ReadonlyMap<string, ToolDefinition>;
+  readonly raw: boolean;
+  readonly isSubagent: boolean;
+  readonly depth: number;
+  readonly depthMax: number;
+  /** The caller's own tools, which bound a child's (SPEC G8); `null` for a root. */
+  readonly ceiling: readonly string[] | null;
+}
+
+/**
+ * The names in a run's registry. Delegation tools are there by their own gates (SPEC G1, G3, G10), not by lists of
+ * allowed tools nor by the caller's ceiling: a child may delegate if its own definition allows it. An exclusion by name
+ * still holds.
+ */
+export function toolsOfRun(question: ToolsQuestion): string[] {
+  const { agent, risk, tools, ceiling } = question;
+  const admitted = (name: string) =>
+    !risk.excludedTools.includes(name) &&
+    (risk.allowedTools.length === 0 || risk.allowedTools.includes(name)) &&
+    (agent.tools === null || agent.tools.includes(name)) &&
+    (ceiling === null || ceiling.includes(name));
+  const names = [...tools.keys()].filter(admitted);
+  if (!question.isSubagent && admitted('spawn_subagent')) names.push('spawn_subagent');
+  if (mayDelegate(question)) {
+    const delegation = ['agents', 'delegate'];
+    names.push(...delegation.filter((name) => !risk.excludedTools.includes(name)));
+  }
+  return names.sort();
+}
+
+function mayDelegate(question: ToolsQuestion): boolean {
+  if (question.depth >= question.depthMax) return false;
+  const { agent } = question;
+  const caller = question.raw ? { raw: true as const, definition: agent } : agent.id;
+  return judgeDelegation(question.config, caller).allowed;
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../base/clock.ts';
+import type { FaultWire } from '../base/fault.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Random } from '../base/random.ts';
+import type { AgentInit, ComputeJob, FromAgent, ToAgent } from './core/agent-protocol.ts';
+import type { ToolContext, ToolDefinition, ToolOutcome } from './core/tool.ts';
+import type { Journal } from './journal.ts';
+
+/** A run's actor as its supervisor holds it. */
+export interface AgentLink {
+  tell(body: ToAgent): void;
+  /** Ends the actor; nothing is heard from it after this call. */
+  release(): void;
+}
+
+export interface AgentListener {
+  receive(body: FromAgent): void;
+  /** The actor is gone and will not answer; never called after `release`. */
+  lost(fault: FaultWire): void;
+}
+
+export interface ApprovalRequest {
+  readonly runId: string;
+  readonly agentId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
+export interface ApprovalAnswer {
+  readonly granted: boolean;
+  readonly by: string;
+  readonly why: string;
+}
+
+/**
+ * Everything a supervisor needs from the world. The actor engine (threads, SQLite) implements it for a local host; the
+ * simulation implements it with a virtual clock; a durable-execution engine would implement it with its activities.
+ */
+export interface EnginePort {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly journal: Journal;
+  openAgent(init: AgentInit, listener: AgentListener): AgentLink;
+  /** Runs a call on the compute pool. Never rejects; an aborted call settles within the pool's grace. */
+  compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome>;
+  /** Runs a tool on the host's thread. Never rejects. */
+  runHostTool(
+    name: string,
+    argsText: string,
+    context: ToolContext<AbortSignal>,
+    timeoutMs: number,
+  ): Promise<ToolOutcome>;
+  /** Every tool there is, before any policy, without the control tools. */
+  tools(): ReadonlyMap<string, ToolDefinition>;
+  /** Keeps a text too long for a history; resolves to the file that holds all of it. */
+  keep(runId: string, frame: string, text: string): Promise<string>;
+  /** Asks a person; `null` where nobody could answer. */
+  readonly approve:
+    | ((request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>)
+    | null;
+}

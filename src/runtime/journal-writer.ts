@@ -1,0 +1,176 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { Fault, type FaultWire, messageOf, toWire } from '../base/fault.ts';
+import { corrupt, unwritable } from './journal-fault.ts';
+import { type Cell, COLUMNS, migrate, readLastSeq } from './journal-schema.ts';
+import { openSqlite, type SqliteDatabase, type SqliteStatement, sqliteFailure } from './sqlite.ts';
+
+/*
+ * Owns the one writing connection to a journal's file, in a thread of its own.
+ *
+ * W1. What has arrived goes into one transaction; what arrives meanwhile waits in the port and is the next one. No timer.
+ * W2. `committed` is said after the commit, never before; with `sync: full` that is after the disk's own word.
+ * W3. A transaction continues exactly where the file ends: if it does not, somebody else wrote, and this writer stops.
+ * W4. After a failure nothing more is written or answered: `failed` is the last word.
+ */
+
+export interface JournalWriterOptions {
+  readonly port: MessagePort;
+  readonly file: string;
+  /** `full` survives a power cut, `normal` a process crash (SPEC J3). */
+  readonly sync: 'full' | 'normal';
+  /** Pages that the file may grow to; `null` = what the disk holds. */
+  readonly pagesMax: number | null;
+}
+
+export type ToWriter =
+  | {
+      readonly kind: 'rows';
+      readonly firstSeq: number;
+      /** Row after row, `COLUMNS.length` cells each: one flat array is the cheapest thing to clone. */
+      readonly cells: readonly Cell[];
+    }
+  | { readonly kind: 'close' };
+
+export type FromWriter =
+  | { readonly kind: 'ready'; readonly lastSeq: number }
+  | { readonly kind: 'committed'; readonly seq: number }
+  | { readonly kind: 'failed'; readonly fault: FaultWire }
+  | { readonly kind: 'closed' };
+
+type Rows = Extract<ToWriter, { kind: 'rows' }>;
+
+/** Bounds one transaction, so that its first event is not acknowledged after a million others. */
+const TRANSACTION_CELLS_MAX = COLUMNS.length * 20_000;
+
+/** The write-ahead log is cut back to this after a large record: 64 MiB. */
+const WAL_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Runs until it is told to close, or until the file cannot be written. Never throws: it says `failed`. */
+export function startJournalWriter(options: JournalWriterOptions): void {
+  const { port, file } = options;
+  const say = (message: FromWriter): void => port.postMessage(message);
+  let db: SqliteDatabase | null = null;
+  let stopped = false;
+  const stop = (last: FromWriter): void => {
+    stopped = true;
+    closeQuietly(db);
+    say(last);
+    port.close();
+  };
+  try {
+    db = openForWriting(options);
+    const store = new EventTable(db, file);
+    port.on('message', (first: ToWriter) => {
+      if (stopped) return; // W4
+      try {
+        const { rows, closing } = drain(port, first);
+        if (rows.length > 0) say({ kind: 'committed', seq: store.commit(rows) }); // W2
+        if (closing) stop({ kind: 'closed' });
+      } catch (error) {
+        stop({ kind: 'failed', fault: toWire(writeFault(file, error)) }); // W4
+      }
+    });
+    say({ kind: 'ready', lastSeq: store.lastSeq });
+  } catch (error) {
+    stop({ kind: 'failed', fault: toWire(openFault(file, error)) });
+  }
+}
+
+/** W1 */
+function drain(port: MessagePort, first: ToWriter): { rows: Rows[]; closing: boolean } {
+  const rows: Rows[] = [];
+  let cells = 0;
+  for (let next: ToWriter | undefined = first; next !== undefined; ) {
+    if (next.kind === 'close') return { rows, closing: true };
+    rows.push(next);
+    cells += next.cells.length;
+    if (cells >= TRANSACTION_CELLS_MAX) break;
+    next = receiveMessageOnPort(port)?.message as ToWriter | undefined;
+  }
+  return { rows, closing: false };
+}
+
+class EventTable {
+  readonly #db: SqliteDatabase;
+  readonly #file: string;
+  readonly #insert: SqliteStatement;
+  #lastSeq: number;
+
+  constructor(db: SqliteDatabase, file: string) {
+    this.#db = db;
+    this.#file = file;
+    this.#lastSeq = readLastSeq(db);
+    const marks = ['?', ...COLUMNS.map(() => '?')].join(', ');
+    this.#insert = db.prepare(`INSERT INTO events (seq, ${COLUMNS.join(', ')}) VALUES (${marks})`);
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  commit(batches: readonly Rows[]): number {
+    const last = this.#db.transaction(() => {
+      let seq = this.#lastSeq;
+      this.#expect(readLastSeq(this.#db), seq); // W3
+      for (const { firstSeq, cells } of batches) {
+        this.#expect(firstSeq - 1, seq);
+        for (let at = 0; at < cells.length; at += COLUMNS.length) {
+          seq += 1;
+          this.#insert.run(seq, ...cells.slice(at, at + COLUMNS.length));
+        }
+      }
+      return seq;
+    });
+    this.#lastSeq = last;
+    return last;
+  }
+
+  #expect(found: number, seq: number): void {
+    if (found === seq) return;
+    throw unwritable(
+      this.#file,
+      `it should go on after seq ${seq} but stands at ${found}, so another writer was at it`,
+    );
+  }
+}
+
+function openForWriting(options: JournalWriterOptions): SqliteDatabase {
+  const { file, sync, pagesMax } = options;
+  const db = openSqlite(file);
+  try {
+    const mode = db.pragma('journal_mode = WAL')[0]?.['journal_mode'];
+    if (mode !== 'wal') {
+      throw unwritable(file, `its file system gives no write-ahead log (journal mode ${mode})`);
+    }
+    db.exec(`PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'}`);
+    // Where fsync stops at the drive's cache (macOS), `full` asks for the barrier as well.
+    if (sync === 'full') db.exec('PRAGMA fullfsync = ON');
+    db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
+    migrate(db, file);
+    if (pagesMax !== null) db.exec(`PRAGMA max_page_count = ${pagesMax}`);
+    return db;
+  } catch (error) {
+    closeQuietly(db);
+    throw error;
+  }
+}
+
+function openFault(file: string, thrown: unknown): Fault {
+  const failure = sqliteFailure(thrown);
+  if (failure === 'corrupt' || failure === 'not-a-database') {
+    return corrupt(file, `it cannot be opened (${messageOf(thrown)})`);
+  }
+  return thrown instanceof Fault ? thrown : unwritable(file, 'it cannot be opened', thrown);
+}
+
+function writeFault(file: string, thrown: unknown): Fault {
+  return thrown instanceof Fault ? thrown : unwritable(file, 'a commit failed', thrown);
+}
+
+function closeQuietly(db: SqliteDatabase | null): void {
+  try {
+    db?.close();
+  } catch {
+    // The fault that is on its way says more.
+  }
+}

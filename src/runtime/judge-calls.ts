@@ -1,0 +1,152 @@
+import type { JsonObject } from '../base/json.ts';
+import type { CallCheck } from './core/agent-protocol.ts';
+import { approvalNeed } from './core/approval.ts';
+import { composePrompt, readDelegateCall, readSpawnCall } from './core/delegate-call.ts';
+import type { ToolCallPart } from './core/message.ts';
+import type { CallVerdict } from './core/run-event.ts';
+import type { RunSpec } from './core/run-spec.ts';
+import type { RunTree } from './run-tree.ts';
+
+/** What will be done about each call of an answer: every gate, in the tool registry and not by prompt (SPEC G2, G6). */
+export function verdictsOf(
+  tree: RunTree,
+  runId: string,
+  spec: RunSpec,
+  parts: readonly ToolCallPart[],
+  checks: readonly CallCheck[],
+): CallVerdict[] {
+  return parts.map((part, at) => {
+    const check = checks[at] ?? { ok: false, errorType: 'unknown_tool', error: 'not checked' };
+    if (part.name === 'delegate') return delegateVerdict(tree, runId, spec, part, check);
+    if (part.name === 'spawn_subagent') return spawnVerdict(tree, spec, part, check);
+    if (part.name === 'agents') return agentsVerdict(tree, spec, check);
+    return toolVerdict(tree, spec, part, check);
+  });
+}
+
+function toolVerdict(
+  tree: RunTree,
+  spec: RunSpec,
+  { name }: ToolCallPart,
+  check: CallCheck,
+): CallVerdict {
+  const definition = tree.tools().get(name);
+  if (definition === undefined) {
+    const offered = spec.tools.length === 0 ? '(none)' : spec.tools.join(', ');
+    return refused('unknown_tool', `Unknown tool: ${name}. Available tools: ${offered}`);
+  }
+  if (!spec.tools.includes(name)) {
+    return refused(
+      'tool_not_allowed',
+      `Tool not available to agent '${spec.agent_id}': ${name}. Its risk profile "${spec.risk_profile}" or the agents above it do not allow it.`,
+    );
+  }
+  if (!check.ok) return refused(check.errorType, check.error);
+  const need = approvalNeed(spec, name, definition.effect);
+  if (need === 'refuse') {
+    return refused(
+      'read_only',
+      `Security policy: read-only mode, cannot perform '${name}' (risk profile "${spec.risk_profile}" has autonomy = "read_only")`,
+    );
+  }
+  const { effect, place } = definition;
+  return { kind: 'tool', place, effect, approval: need === 'ask' };
+}
+
+function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerdict {
+  const closed = tree.delegationRefusal(spec);
+  if (closed !== null) return closed;
+  if (!check.ok) return refused(check.errorType, check.error);
+  const approval = approvalNeed(spec, 'agents', 'read') === 'ask';
+  return { kind: 'tool', place: 'control', effect: 'read', approval };
+}
+
+function delegateVerdict(
+  tree: RunTree,
+  runId: string,
+  spec: RunSpec,
+  part: ToolCallPart,
+  check: CallCheck,
+): CallVerdict {
+  const closed = tree.delegationRefusal(spec);
+  if (closed !== null) return closed;
+  const args = argumentsOf(part, check);
+  if ('kind' in args) return args;
+  const call = readDelegateCall(args.args);
+  if (!call.ok) return refused('invalid_arguments', call.words);
+  const target = tree.findTarget(spec, call.agentId);
+  if (!target.ok) return refused('unreachable_target', target.words);
+  if (target.mode === 'independent') {
+    return refused(
+      'unsupported_mode',
+      `delegate target "${target.agent.id}" is listed with mode = "independent", which this version of troupe does not offer yet; list it with mode = "bounded"`,
+    );
+  }
+  const full = tree.reserveLaunch(runId);
+  if (full !== null) return refused('runs_limit', full);
+  return {
+    kind: 'delegate',
+    agent_id: target.agent.id,
+    prompt: composePrompt(call.prompt, call.context),
+    max_turns: call.maxTurns,
+    approval: approvalNeed(spec, 'delegate', 'delegation') === 'ask',
+  };
+}
+
+/** SPEC S2: the guards in their order. */
+function spawnVerdict(
+  tree: RunTree,
+  spec: RunSpec,
+  part: ToolCallPart,
+  check: CallCheck,
+): CallVerdict {
+  const args = argumentsOf(part, check);
+  if ('kind' in args) return args;
+  const call = readSpawnCall(args.args);
+  if (!call.ok) return refused('invalid_arguments', call.words);
+  if (spec.is_subagent) {
+    return refused(
+      'depth_limit',
+      'spawn_subagent: a subagent may not spawn its own subagents (depth-1 cap)',
+    );
+  }
+  if (!spec.tools.includes('spawn_subagent')) {
+    return refused(
+      'tool_not_allowed',
+      `spawn_subagent: refused — agent '${spec.agent_id}' risk_profile does not list spawn_subagent in allowed_tools`,
+    );
+  }
+  const full = tree.reserveLaunch(spec.root_run_id);
+  if (full !== null) return refused('runs_limit', full);
+  const approval = approvalNeed(spec, 'spawn_subagent', 'delegation') === 'ask';
+  return { kind: 'subagent', prompt: call.prompt, approval };
+}
+
+/**
+ * The parsed arguments of a control tool. These tools read their own arguments, with the words the spec gives them, so
+ * only a text that is no JSON object is refused by the actor's check.
+ */
+function argumentsOf(
+  part: ToolCallPart,
+  check: CallCheck,
+): { readonly args: JsonObject } | Extract<CallVerdict, { kind: 'refused' }> {
+  if (!check.ok && check.errorType === 'malformed_arguments') {
+    return refused(check.errorType, check.error);
+  }
+  try {
+    const args: unknown = JSON.parse(part.argsText.trim() === '' ? '{}' : part.argsText);
+    if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
+      return { args: args as JsonObject };
+    }
+  } catch {
+    // Said below, in the same words as for a value that is no object.
+  }
+  return refused('malformed_arguments', `arguments of ${part.name} must be a JSON object`);
+}
+
+export function refused(
+  errorType: string,
+  words: string,
+): Extract<CallVerdict, { kind: 'refused' }> {
+  return { kind: 'refused', error_type: errorType, words };
+}

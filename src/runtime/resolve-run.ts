@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { isAbsolute, resolve } from 'node:path';
+import { Fault } from '../base/fault.ts';
+import { canonicalJson, type Json } from '../base/json.ts';
+import {
+  type AgentConfig,
+  DEFAULT_MAX_TURNS,
+  DEFAULT_RISK_PROFILE,
+  DEFAULT_RUNTIME_PROFILE,
+  type ResolvedConfig,
+  type RiskProfile,
+  type RuntimeProfile,
+} from './core/config.ts';
+import type { ProviderEntry } from './core/model.ts';
+import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
+import type { FileScope, ToolDefinition } from './core/tool.ts';
+import { toolsOfRun } from './core/tools-of-run.ts';
+
+/** Who is being launched, by whom and for what. */
+export interface RunRequest {
+  readonly agent: AgentConfig;
+  /** An inline definition (SPEC G1's privileged path) instead of a configured agent. */
+  readonly raw: boolean;
+  readonly origin: RunOrigin;
+  readonly prompt: string;
+  readonly rootRunId: string;
+  readonly parent: RunSpec | null;
+  /** The project a root was started in; a child stays in its parent's. */
+  readonly project: string | null;
+  readonly security: SecurityContext;
+  readonly sessionKey: string;
+  readonly startedAtMs: number;
+  /** The call's own budget of turns (SPEC D2); `null` = the agent's. */
+  readonly maxTurns: number | null;
+  /** Where a root works when its agent names no folder of its own. */
+  readonly workspaceDir: string;
+  /** Paths that no tool may write. */
+  readonly protectedPaths: readonly string[];
+}
+
+/**
+ * The one function that turns an agent's definition into a run, for a run started by hand, by cron or by another run,
+ * at every launch anew (SPEC G7). A parent adds no right and passes none on.
+ * @throws Fault `agent.unusable` naming what the definition lacks.
+ */
+export function resolveRun(
+  config: ResolvedConfig,
+  tools: ReadonlyMap<string, ToolDefinition>,
+  request: RunRequest,
+): RunSpec {
+  const { agent, parent } = request;
+  const runtime = runtimeOf(config, agent);
+  const risk = riskOf(config, agent, runtime);
+  const provider = providerOf(config, agent);
+  const depth = parent === null ? 0 : parent.depth + 1;
+  const depthMax = Math.min(
+    runtime.maxDelegationDepth,
+    parent?.depth_max ?? Number.MAX_SAFE_INTEGER,
+  );
+  const isSubagent = request.origin === 'subagent';
+  return {
+    agent_id: agent.id,
+    agent_name: agent.name,
+    project: request.project ?? agent.project ?? parent?.project ?? null,
+    origin: request.origin,
+    raw: request.raw,
+    root_run_id: request.rootRunId,
+    depth,
+    depth_max: depthMax,
+    width_max: runtime.maxDelegationWidth,
+    order: runtime.delegationOrder,
+    identical: runtime.identicalDelegations,
+    is_subagent: isSubagent,
+    session_key: request.sessionKey,
+    prompt: request.prompt,
+    system_prompt: agent.systemPrompt,
+    model: modelOf(agent, provider),
+    provider_type: provider.type,
+    agentic: runtime.agentic,
+    max_turns: runtime.agentic
+      ? (request.maxTurns ?? agent.maxTurns ?? runtime.maxTurns ?? DEFAULT_MAX_TURNS)
+      : 1,
+    started_at_ms: request.startedAtMs,
+    max_run_ms: runtime.maxRunMs,
+    delegation_timeout_ms: parent === null || isSubagent ? null : runtime.delegationTimeoutMs,
+    parallel_tools: runtime.parallelTools,
+    result_chars_max: runtime.maxResultChars,
+    turn_result_chars_max: runtime.maxTurnResultChars,
+    approval_timeout_ms: runtime.approvalTimeoutMs,
+    tools: toolsOfRun({
+      config,
+      agent,
+      risk,
+      tools,
+      raw: request.raw,
+      isSubagent,
+      depth,
+      depthMax,
+      ceiling: parent?.tools ?? null,
+    }),
+    risk_profile: agent.riskProfile ?? '',
+    autonomy: risk.autonomy,
+    auto_approve: risk.autoApprove,
+    always_ask: risk.alwaysAsk,
+    require_tool_approval: risk.requireToolApproval,
+    scope: {
+      files: [
+        fileScope(config, risk, workspaceOf(config, request), request.protectedPaths),
+        request.security.files,
+      ],
+      commands: {
+        allowed: risk.allowedCommands,
+        envPassthrough: risk.shellEnvPassthrough,
+        timeoutMs: risk.shellTimeoutMs,
+        blockHighRisk: risk.blockHighRiskCommands,
+      },
+    },
+    security: request.security,
+  };
+}
+
+/** The initiator's file policy, frozen for a whole tree; its version is a hash of it (SPEC R9). */
+export function freezeSecurity(
+  principal: string,
+  orgPosition: string | null,
+  files: FileScope,
+): SecurityContext {
+  const version = createHash('sha256')
+    .update(canonicalJson(files as unknown as Json))
+    .digest('hex');
+  return { principal, org_position: orgPosition, policy_version: version, files };
+}
+
+function runtimeOf(config: ResolvedConfig, agent: AgentConfig): RuntimeProfile {
+  if (agent.runtimeProfile === null) return DEFAULT_RUNTIME_PROFILE;
+  const profile = config.runtimeProfiles.get(agent.runtimeProfile);
+  if (profile !== undefined) return profile;
+  throw unusable(
+    `Agent '${agent.id}' names runtime_profile '${agent.runtimeProfile}', which is not configured`,
+  );
+}
+
+/** SPEC G9: an agentic target must have a risk profile that exists. */
+function riskOf(config: ResolvedConfig, agent: AgentConfig, runtime: RuntimeProfile): RiskProfile {
+  if (agent.riskProfile === null) return DEFAULT_RISK_PROFILE;
+  const profile = config.riskProfiles.get(agent.riskProfile);
+  if (profile !== undefined) return profile;
+  if (!runtime.agentic) return DEFAULT_RISK_PROFILE;
+  throw unusable(
+    `Agent '${agent.id}' is agentic but risk_profile '${agent.riskProfile}' is not configured`,
+  );
+}
+
+function providerOf(config: ResolvedConfig, agent: AgentConfig): ProviderEntry {
+  const provider = config.providers.get(agent.modelProvider);
+  if (provider !== undefined) return provider;
+  throw unusable(
+    `Agent '${agent.id}' names model_provider '${agent.modelProvider}', which is not configured; add [providers.models.${agent.modelProvider}]`,
+  );
+}
+
+function modelOf(agent: AgentConfig, provider: ProviderEntry): RunSpec['model'] {
+  const model = agent.model ?? provider.model;
+  if (model !== null) return { provider: provider.ref, model };
+  if (provider.type === 'scripted') {
+    return { provider: provider.ref, model: 'scripted (no language model)' };
+  }
+  throw unusable(
+    `Agent '${agent.id}' has no model: set [agents.${agent.id}].model or [providers.models.${provider.ref}].model`,
+  );
+}
+
+/** An agent's own folder; else, where both share a risk profile, the caller's session folder (SPEC G8). */
+function workspaceOf(config: ResolvedConfig, request: RunRequest): string {
+  const { agent, parent } = request;
+  if (agent.workspaceDir !== null) return at(config, agent.workspaceDir);
+  const shared = parent !== null && parent.risk_profile === (agent.riskProfile ?? '');
+  return shared
+    ? (parent.scope.files[0]?.workspaceDir ?? request.workspaceDir)
+    : request.workspaceDir;
+}
+
+function fileScope(
+  config: ResolvedConfig,
+  risk: RiskProfile,
+  workspaceDir: string,
+  protectedPaths: readonly string[],
+): FileScope {
+  const each = (paths: readonly string[]) => paths.map((path) => at(config, path));
+  return {
+    workspaceDir,
+    workspaceOnly: risk.workspaceOnly,
+    roots: each(risk.allowedRoots),
+    readRoots: each(risk.allowedRootsReadOnly),
+    writeRoots: each(risk.allowedRootsWriteOnly),
+    forbidden: each(risk.forbiddenPaths),
+    protected: protectedPaths,
+  };
+}
+
+function at(config: ResolvedConfig, path: string): string {
+  return isAbsolute(path) ? path : resolve(config.baseDir, path);
+}
+
+function unusable(message: string): Fault {
+  return new Fault('agent.unusable', message);
+}

@@ -1,0 +1,74 @@
+import { messageOf } from '../base/fault.ts';
+import { unstarted } from './core/outcome.ts';
+import type { ChildOutcome } from './core/run-event.ts';
+import type { ChildState } from './core/run-state.ts';
+import type { RunSupervisor } from './run-supervisor.ts';
+import type { RunTree } from './run-tree.ts';
+
+/**
+ * A child as its parent's supervisor holds it, from admission to outcome: it may be called off before it began, and its
+ * launch may fail; either way it has exactly one outcome.
+ */
+export class Child {
+  readonly #child: ChildState;
+  readonly #parent: RunSupervisor;
+  readonly #tree: RunTree;
+  readonly #listeners: ((outcome: ChildOutcome) => void)[] = [];
+  #supervisor: RunSupervisor | null = null;
+  #outcome: ChildOutcome | null = null;
+
+  constructor(child: ChildState, parent: RunSupervisor, tree: RunTree) {
+    this.#child = child;
+    this.#parent = parent;
+    this.#tree = tree;
+  }
+
+  /** Begins it, unless it was called off. The second call does nothing. */
+  launch(): void {
+    if (this.#outcome !== null || this.#supervisor !== null) return;
+    try {
+      const supervisor = this.#tree.launchChild(this.#parent, this.#child);
+      this.#supervisor = supervisor;
+      supervisor.onEnded(() => this.#end(supervisor.outcome()));
+    } catch (thrown) {
+      const { runId, agentId } = this.#child;
+      this.#end(
+        unstarted(runId, agentId, {
+          status: 'failed',
+          error_type: 'agent_resolution_failed',
+          error: messageOf(thrown),
+          reason: null,
+          stopped_by: null,
+        }),
+      );
+    }
+  }
+
+  onEnded(listener: (outcome: ChildOutcome) => void): void {
+    if (this.#outcome === null) this.#listeners.push(listener);
+    else listener(this.#outcome);
+  }
+
+  cancel(reason: string): void {
+    if (this.#supervisor !== null) {
+      this.#supervisor.cancel(reason, 'parent');
+      return;
+    }
+    const { runId, agentId } = this.#child;
+    this.#end(
+      unstarted(runId, agentId, {
+        status: 'cancelled',
+        error_type: null,
+        error: null,
+        reason,
+        stopped_by: 'parent',
+      }),
+    );
+  }
+
+  #end(outcome: ChildOutcome): void {
+    if (this.#outcome !== null) return;
+    this.#outcome = outcome;
+    for (const listener of this.#listeners) listener(outcome);
+  }
+}

@@ -1,0 +1,349 @@
+// Carries out what one run owes: asks its model, runs its calls, launches, awaits and cancels its children, watches its
+// clock. Owned by the run's supervisor; every effect settles exactly once, also when it is taken back.
+// I1  The history crosses to the actor once; later asks carry only what was added since.
+// I2  A child that is called off before it began never begins.
+// I3  Nothing of a released actor is heard: late words find nobody waiting.
+import { messageOf } from '../base/fault.ts';
+import { assertNever } from '../base/never.ts';
+import type { AgentInit, FromAgent } from './core/agent-protocol.ts';
+import { clip, surelyWhole } from './core/clip.ts';
+import type { RunCommand } from './core/run-command.ts';
+import type { RunEffect } from './core/run-due.ts';
+import { type ChildOutcome, callFrame } from './core/run-event.ts';
+import type { RunSpec } from './core/run-spec.ts';
+import type { CallState, ChildState } from './core/run-state.ts';
+import type { ToolOutcome } from './core/tool.ts';
+import type { AgentLink, EnginePort } from './engine.ts';
+import { verdictsOf } from './judge-calls.ts';
+import { Child } from './run-child.ts';
+import type { RunSupervisor } from './run-supervisor.ts';
+import type { RunTree } from './run-tree.ts';
+
+export type Settle = (command: RunCommand | null) => void;
+
+export interface EffectsOptions {
+  readonly engine: EnginePort;
+  readonly tree: RunTree;
+  readonly supervisor: RunSupervisor;
+  readonly stopGraceMs: number;
+  whenQuiet(exceptKey: string, fn: () => void): void;
+}
+
+/** Room in a result for the header and warnings that go around a child's answer. */
+const HEADER_CHARS = 1000;
+
+type Due<Type extends RunEffect['type']> = Extract<RunEffect, { type: Type }>;
+
+export class RunEffects {
+  readonly #options: EffectsOptions;
+  /** Settlers of what the actor was asked for, by effect key. */
+  readonly #asked = new Map<string, { settle: Settle; heard: (body: FromAgent) => void }>();
+  readonly #children = new Map<number, Child>();
+  #agent: AgentLink | null = null;
+  /** Entries of the history that this actor has (I1). */
+  #sent = 0;
+  #stoppingSinceMs = 0;
+  #released = false;
+
+  constructor(options: EffectsOptions) {
+    this.#options = options;
+  }
+
+  start(effect: RunEffect, settle: Settle): () => void {
+    switch (effect.type) {
+      case 'model.ask':
+        return this.#ask(effect, settle);
+      case 'tool.run':
+        return this.#run(effect, settle);
+      case 'approval.ask':
+        return this.#askApproval(effect, settle);
+      case 'child.run':
+        this.#childOf(effect.child).launch();
+        return () => settle(null);
+      case 'child.await':
+        this.#childOf(effect.child).onEnded(
+          (outcome) => void this.#collect(outcome, effect, settle),
+        );
+        return () => settle(null);
+      case 'child.cancel':
+        this.#childOf(effect.child).cancel(
+          this.#options.supervisor.state.stopping?.reason ?? 'its parent is being stopped',
+        );
+        return () => settle(null);
+      case 'deadline':
+        return this.#deadline(effect, settle);
+      case 'halt':
+        return this.#halt(settle);
+      default:
+        return assertNever(effect);
+    }
+  }
+
+  heard(body: FromAgent): void {
+    if (body.kind === 'delta') {
+      const { supervisor, tree } = this.#options;
+      tree.heardDelta(supervisor.runId, body.turn, body.text);
+      return;
+    }
+    const key = body.kind === 'ran' ? `tool:${body.turn}/${body.call}` : `ask:${body.turn}`;
+    const asked = this.#asked.get(key);
+    if (asked === undefined) return; // I3
+    this.#asked.delete(key);
+    asked.heard(body);
+  }
+
+  actorLost(): void {
+    this.#agent = null;
+    this.#sent = 0;
+    const waiting = [...this.#asked.values()];
+    this.#asked.clear();
+    for (const { settle } of waiting) settle(null);
+  }
+
+  /** The run began to stop: its grace runs from here, on every level of the tree at once. */
+  stopping(): void {
+    this.#stoppingSinceMs = this.#options.engine.clock.now();
+  }
+
+  /** Lets go of the actor, whatever it is doing (I3). */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#agent?.release();
+    this.#agent = null;
+    this.#asked.clear();
+  }
+
+  get #spec(): RunSpec {
+    const { spec } = this.#options.supervisor.state;
+    if (spec === null) throw new Error('an effect of a run that has not begun');
+    return spec;
+  }
+
+  #open(): AgentLink {
+    if (this.#agent !== null) return this.#agent;
+    const { engine, supervisor, tree } = this.#options;
+    const spec = this.#spec;
+    const init: AgentInit = {
+      runId: supervisor.runId,
+      agentId: spec.agent_id,
+      system: spec.system_prompt,
+      model: spec.model,
+      tools: spec.agentic ? tree.toolSpecs(spec) : [],
+      scope: spec.scope,
+    };
+    this.#sent = 0;
+    this.#agent = engine.openAgent(init, {
+      receive: (body) => supervisor.heard(body),
+      lost: (fault) => supervisor.lost(fault),
+    });
+    return this.#agent;
+  }
+
+  #ask({ key, turn }: Due<'model.ask'>, settle: Settle): () => void {
+    const { supervisor, tree } = this.#options;
+    const heard = (body: FromAgent) => {
+      if (body.kind === 'answered') {
+        const { answer, checks } = body;
+        const verdicts = verdictsOf(tree, supervisor.runId, this.#spec, answer.calls, checks);
+        settle({ type: 'answered', turn, answer, verdicts });
+      } else if (body.kind === 'failed') {
+        settle({ type: 'model-failed', turn, fault: body.fault });
+      } else if (body.kind === 'stale') {
+        this.#sent = 0;
+        this.#send(key, turn, settle, heard);
+      }
+    };
+    this.#send(key, turn, settle, heard);
+    return () => this.#agent?.tell({ kind: 'abort-ask', turn });
+  }
+
+  #send(key: string, turn: number, settle: Settle, heard: (body: FromAgent) => void): void {
+    const agent = this.#open();
+    this.#asked.set(key, { settle, heard });
+    const { history } = this.#options.supervisor.state;
+    const fresh = this.#sent === 0;
+    agent.tell({ kind: 'ask', turn, messages: fresh ? history : history.slice(this.#sent), fresh });
+    this.#sent = history.length;
+  }
+
+  #run({ key, turn, call }: Due<'tool.run'>, settle: Settle): () => void {
+    const done = (outcome: ToolOutcome) => void this.#keep(outcome, turn, call, settle);
+    const { engine, supervisor, tree } = this.#options;
+    const definition = engine.tools().get(call.name);
+    const place = call.verdict.kind === 'tool' ? call.verdict.place : 'control';
+    if (place === 'control' || definition === undefined) {
+      done(tree.runControlTool(this.#spec, call.name));
+      return () => undefined;
+    }
+    const callKey = `${supervisor.runId}/${callFrame(turn, call.index)}`;
+    const { timeoutMs } = definition;
+    if (place === 'actor') {
+      const heard = (body: FromAgent) => {
+        if (body.kind === 'ran') done(body.outcome);
+      };
+      this.#asked.set(key, { settle, heard });
+      const { name, args_text: argsText } = call;
+      this.#open().tell({
+        kind: 'run',
+        turn,
+        call: call.index,
+        name,
+        argsText,
+        callKey,
+        timeoutMs,
+      });
+      return () => this.#agent?.tell({ kind: 'abort-run', turn, call: call.index });
+    }
+    return this.#runElsewhere(place, call, callKey, timeoutMs, done);
+  }
+
+  #runElsewhere(
+    place: 'compute' | 'host',
+    call: CallState,
+    callKey: string,
+    timeoutMs: number,
+    done: (outcome: ToolOutcome) => void,
+  ): () => void {
+    const { engine, supervisor } = this.#options;
+    const spec = this.#spec;
+    const abort = new AbortController();
+    const about = { runId: supervisor.runId, agentId: spec.agent_id, callKey, scope: spec.scope };
+    const running =
+      place === 'compute'
+        ? engine.compute(
+            {
+              ...about,
+              name: call.name,
+              module: engine.tools().get(call.name)?.module ?? null,
+              argsText: call.args_text,
+              timeoutMs,
+            },
+            abort.signal,
+          )
+        : engine.runHostTool(
+            call.name,
+            call.args_text,
+            { ...about, signal: abort.signal, progress: () => undefined },
+            timeoutMs,
+          );
+    void running.then(done);
+    return () => abort.abort(new Error('the run is being stopped'));
+  }
+
+  /** Texts that the history may not hold whole are kept whole in a file first (SPEC R12). */
+  async #keep(outcome: ToolOutcome, turn: number, call: CallState, settle: Settle): Promise<void> {
+    const text = outcome.text ?? '';
+    const { chars, fullPath, shown } = await this.#kept(text, callFrame(turn, call.index));
+    const kept = { outcome: { ...outcome, text: shown }, chars, fullPath };
+    settle({ type: 'ran', turn, call: call.index, kept });
+  }
+
+  async #kept(text: string, frame: string) {
+    const spec = this.#spec;
+    const { engine, supervisor } = this.#options;
+    const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = spec;
+    const whole = surelyWhole(resultMax, turnMax, supervisor.state.calls.length) - HEADER_CHARS;
+    if (text.length <= whole) return { chars: text.length, fullPath: null, shown: text };
+    // A disk that cannot take the whole text must not lose the part that can be shown: the mark says it was not kept.
+    const fullPath = await engine.keep(supervisor.runId, frame, text).catch(() => null);
+    return { chars: text.length, fullPath, shown: clip(text, resultMax, fullPath) };
+  }
+
+  async #collect(outcome: ChildOutcome, effect: Due<'child.await'>, settle: Settle): Promise<void> {
+    const { ordinal } = effect.child;
+    const { fullPath, shown } = await this.#kept(outcome.answer, `child-${ordinal}`);
+    settle({
+      type: 'child-ended',
+      ordinal,
+      outcome: { ...outcome, answer: shown, full_path: fullPath },
+    });
+    this.#options.tree.forget(effect.child.runId);
+  }
+
+  #askApproval({ turn, call }: Due<'approval.ask'>, settle: Settle): () => void {
+    const { engine, supervisor } = this.#options;
+    const spec = this.#spec;
+    const say = (granted: boolean, by: string, why: string) =>
+      settle({ type: 'approval', turn, call: call.index, granted, by, why });
+    if (engine.approve === null) {
+      say(false, 'runtime', 'nobody can be asked in this host');
+      return () => undefined;
+    }
+    const abort = new AbortController();
+    const limit = spec.approval_timeout_ms;
+    const untime = engine.clock.after(limit, () => {
+      say(false, 'runtime', `nobody answered within ${limit / 1000} s (approval_timeout_secs)`);
+      abort.abort(new Error('approval timed out'));
+    });
+    const request = {
+      runId: supervisor.runId,
+      agentId: spec.agent_id,
+      callId: call.id,
+      tool: call.name,
+      args: JSON.parse(call.args_text === '' ? '{}' : call.args_text),
+    };
+    engine
+      .approve(request, abort.signal)
+      .then(
+        (answer) => say(answer.granted, answer.by, answer.why),
+        (thrown: unknown) => say(false, 'runtime', `asking failed: ${messageOf(thrown)}`),
+      )
+      .finally(untime);
+    return () => {
+      untime();
+      abort.abort(new Error('the run is being stopped'));
+      settle(null);
+    };
+  }
+
+  #deadline(effect: Due<'deadline'>, settle: Settle): () => void {
+    const { clock } = this.#options.engine;
+    const seconds = effect.limitMs / 1000;
+    const stop =
+      effect.kind === 'run_time_limit'
+        ? ({
+            status: 'incomplete',
+            reason: 'run_time_limit',
+            by: 'limit',
+            error_type: null,
+          } as const)
+        : ({
+            status: 'cancelled',
+            reason: `timed out after ${seconds}s`,
+            by: 'deadline',
+            error_type: 'timeout',
+          } as const);
+    const untime = clock.after(Math.max(0, effect.atMs - clock.now()), () =>
+      settle({ type: 'stop', stop }),
+    );
+    return () => {
+      untime();
+      settle(null);
+    };
+  }
+
+  /** SPEC N2: bounded; what does not stop in time is cut off. */
+  #halt(settle: Settle): () => void {
+    const { clock } = this.#options.engine;
+    const graceEnds = this.#stoppingSinceMs + this.#options.stopGraceMs;
+    const done = () => {
+      untime();
+      settle({ type: 'halted' });
+    };
+    const untime = clock.after(Math.max(0, graceEnds - clock.now()), () => {
+      this.release();
+      done();
+    });
+    this.#options.whenQuiet('halt', done);
+    return () => undefined;
+  }
+
+  #childOf(child: ChildState): Child {
+    const known = this.#children.get(child.ordinal);
+    if (known !== undefined) return known;
+    const made = new Child(child, this.#options.supervisor, this.#options.tree);
+    this.#children.set(child.ordinal, made);
+    return made;
+  }
+}

@@ -1,0 +1,223 @@
+// The supervisor of one run: an actor on the host's thread, the run's parent in the tree. It owns the run's machine and
+// therefore its width, depth, calls, children, cancellation, notes, and the order of its events.
+// I1  The run's state changes only through its driver; nobody else writes its events.
+// I2  One terminal event. What arrives after it is dropped by the machine.
+// I3  A stopping run ends when its children have ended and all that was in flight has settled, or when its grace is
+//     over; then its actor is released, and nothing it still does can reach the journal.
+// I4  A note is handed to the children in the same tick that records where it went, so neither can miss the other.
+import { Fault, type FaultWire } from '../base/fault.ts';
+import type { FromAgent } from './core/agent-protocol.ts';
+import { EVENT_VERSION, eventId, isTerminal } from './core/event.ts';
+import { outcomeOf } from './core/outcome.ts';
+import { runMachine } from './core/run.ts';
+import type { RunCommand } from './core/run-command.ts';
+import { causeOf, type RunEffect } from './core/run-due.ts';
+import type { ChildOutcome, Note, RunEvent } from './core/run-event.ts';
+import type { RunSpec } from './core/run-spec.ts';
+import { type RunState, runningChildren } from './core/run-state.ts';
+import { Driver, type Step } from './driver.ts';
+import type { EnginePort } from './engine.ts';
+import type { NewEvent } from './journal.ts';
+import { RunEffects } from './run-effects.ts';
+import type { RunTree } from './run-tree.ts';
+
+/** Notes a run may hold unread; one more is refused (SPEC R11: no growth unbounded). */
+export const UNREAD_NOTES_MAX = 1000;
+
+export interface SupervisorOptions {
+  readonly engine: EnginePort;
+  readonly tree: RunTree;
+  readonly runId: string;
+  readonly parentRunId: string | null;
+  /** The `delegation.started` that this run follows from; `null` for a root. */
+  readonly parentEventId: string | null;
+  /** Milliseconds a stopping run may take (SPEC N2). */
+  readonly stopGraceMs: number;
+}
+
+export class RunSupervisor {
+  readonly runId: string;
+  readonly parentRunId: string | null;
+  readonly #options: SupervisorOptions;
+  readonly #driver: Driver<RunState, RunCommand, RunEvent, RunEffect>;
+  readonly #effects: RunEffects;
+  #onEnded: (() => void)[] = [];
+  #durableEnd: Promise<void> | null = null;
+  #failure: Fault | null = null;
+  #noteCause: string | null = null;
+
+  constructor(options: SupervisorOptions) {
+    this.runId = options.runId;
+    this.parentRunId = options.parentRunId;
+    this.#options = options;
+    this.#driver = new Driver(runMachine(options.runId), {
+      record: (steps) => this.#record(steps),
+      waitsForDisk,
+      start: (effect, settle) => this.#effects.start(effect, settle),
+    });
+    this.#effects = new RunEffects({
+      engine: options.engine,
+      tree: options.tree,
+      stopGraceMs: options.stopGraceMs,
+      supervisor: this,
+      whenQuiet: (exceptKey, fn) => this.#driver.whenQuiet(exceptKey, fn),
+    });
+  }
+
+  get state(): RunState {
+    return this.#driver.state;
+  }
+
+  /** Its end is decided; it may not be on the disk yet. */
+  get hasEnded(): boolean {
+    return this.state.ended !== null || this.#failure !== null;
+  }
+
+  get takesNotes(): boolean {
+    const { phase, unread } = this.state;
+    return !this.hasEnded && phase !== 'pending' && unread.length < UNREAD_NOTES_MAX;
+  }
+
+  /** `calledOff` says why a run that is already unwanted ends as cancelled before it asks anything. */
+  start(spec: RunSpec, calledOff: string | null = null): void {
+    const stop =
+      calledOff === null
+        ? null
+        : ({ status: 'cancelled', reason: calledOff, by: 'user', error_type: null } as const);
+    this.#driver.give({ type: 'start', spec, stop });
+  }
+
+  outcome(): ChildOutcome {
+    return outcomeOf(this.state);
+  }
+
+  /** Calls back once the run has ended, at once if it has. */
+  onEnded(listener: () => void): void {
+    if (this.hasEnded) listener();
+    else this.#onEnded.push(listener);
+  }
+
+  /** Resolves once the run's end is durable. @throws Fault `journal.unwritable` where the journal failed before. */
+  async durableEnd(): Promise<void> {
+    await new Promise<void>((resolve) => this.onEnded(resolve));
+    if (this.#failure !== null) throw this.#failure;
+    await this.#durableEnd;
+  }
+
+  /**
+   * Hands a note to the run and to every child still running, recursively (SPEC N1).
+   * @returns false, with nothing recorded, if the run has ended.
+   * @throws Fault `mailbox.full` if it holds too many that it has not read.
+   */
+  note(note: Note, cause: string | null = null): boolean {
+    if (this.hasEnded || this.state.phase === 'pending') return false;
+    if (this.state.unread.length >= UNREAD_NOTES_MAX) {
+      throw new Fault(
+        'mailbox.full',
+        `run ${this.runId} already holds ${UNREAD_NOTES_MAX} notes it has not read; wait for its next turn`,
+        { retry: 'safe' },
+      );
+    }
+    const children = runningChildren(this.state).map((child) => child.runId);
+    const takes = (runId: string) => this.#options.tree.find(runId)?.takesNotes === true;
+    this.#noteCause = cause;
+    this.#driver.give({
+      type: 'note',
+      note,
+      forwardedTo: children.filter(takes),
+      forwardFailed: children.filter((runId) => !takes(runId)),
+    });
+    this.#noteCause = null;
+    return true;
+  }
+
+  /** Begins to stop the run and its subtree; the first cause wins. @returns what the run was doing before. */
+  cancel(reason: string, by: string): 'running' | 'stopping' | 'ended' {
+    if (this.hasEnded) return 'ended';
+    if (this.state.stopping !== null) return 'stopping';
+    const stop = { status: 'cancelled', reason, by, error_type: null } as const;
+    this.#driver.give({ type: 'stop', stop });
+    return 'running';
+  }
+
+  /** The journal failed: nothing more can be promised about this run, so everything it does is taken back. */
+  perish(fault: Fault): void {
+    if (this.#failure !== null) return;
+    this.#failure = fault;
+    this.#driver.perish();
+    this.#effects.release();
+    this.#tellEnded();
+  }
+
+  /** What the run's actor says. */
+  heard(body: FromAgent): void {
+    this.#effects.heard(body);
+  }
+
+  /** The thread under the run's actor is gone (SPEC J7). */
+  lost(fault: FaultWire): void {
+    const reason = `the thread that ran it ended: ${fault.message}`;
+    const stop = { status: 'failed', reason, by: 'runtime', error_type: 'actor_crashed' } as const;
+    this.#driver.give({ type: 'stop', stop });
+    this.#effects.actorLost();
+  }
+
+  #record(steps: readonly Step<RunState, RunEvent>[]): Promise<void> {
+    const { clock, journal } = this.#options.engine;
+    const ts = new Date(clock.now()).toISOString();
+    const entries = steps.map(({ before, event }) => this.#entry(before, event, ts));
+    const { durable } = journal.append(entries);
+    for (const { before, event } of steps) {
+      if (event.type === 'run.user_note') {
+        this.#forward(event.data, event.data.forwarded_to, eventId(this.runId, before.count + 1));
+      } else if (event.type === 'run.stopping') {
+        this.#effects.stopping();
+      } else if (isTerminal(event.type)) {
+        this.#durableEnd = durable;
+        this.#effects.release();
+        // The machine's state is complete only after this batch: whoever hears of the end reads it then.
+        queueMicrotask(() => this.#tellEnded());
+      }
+    }
+    return durable;
+  }
+
+  #entry(before: RunState, event: RunEvent, ts: string): NewEvent {
+    return {
+      event_id: eventId(this.runId, before.count + 1),
+      run_id: this.runId,
+      parent_run_id: this.parentRunId,
+      parent_event_id: this.#causeOf(before, event),
+      frame_id: event.frame,
+      ts,
+      type: event.type,
+      v: EVENT_VERSION,
+      data: event.data as unknown as NewEvent['data'],
+    };
+  }
+
+  #causeOf(before: RunState, event: RunEvent): string | null {
+    if (event.type === 'run.started') return this.#options.parentEventId;
+    if (event.type === 'run.user_note' && this.#noteCause !== null) return this.#noteCause;
+    return eventId(this.runId, causeOf(before, event));
+  }
+
+  /** I4. */
+  #forward(note: Note, to: readonly string[], cause: string): void {
+    const { note_id, text } = note;
+    for (const runId of to) this.#options.tree.find(runId)?.note({ note_id, text }, cause);
+  }
+
+  #tellEnded(): void {
+    const listeners = this.#onEnded;
+    this.#onEnded = [];
+    for (const listener of listeners) listener();
+  }
+}
+
+/** SPEC J4: recorded before acted on. A request to the model changes nothing outside, so it need not wait. */
+function waitsForDisk(effect: RunEffect): boolean {
+  return (
+    effect.type === 'tool.run' || effect.type === 'child.run' || effect.type === 'approval.ask'
+  );
+}
