@@ -5,11 +5,11 @@ import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { EventEmitter } from 'eventemitter3';
 import { systemClock } from './actors/system-clock.ts';
+import { type ApprovalAsker, askerOf } from './approval-asker.ts';
 import type { Clock } from './base/clock.ts';
 import { Fault } from './base/fault.ts';
 import type { Random } from './base/random.ts';
-import { openLocalEngine, type LocalEngine } from './local-engine.ts';
-import { type ApprovalAsker, askerOf } from './approval-asker.ts';
+import { type LocalEngine, openLocalEngine } from './local-engine.ts';
 import { endsRun, type Run, type RunOutcome, runOutcome } from './run.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import type { JournalEvent } from './runtime/core/event.ts';
@@ -57,7 +57,7 @@ export interface StartRequest {
   readonly prompt: string;
   /** Project whose agents the run may see; default the agent's own. */
   readonly project?: string;
-  /** Folder that the tools of agents without a folder of their own work in; default the configuration's folder. */
+  /** Folder that the run's tools work in; default the agent's `workspace.dir`, else the configuration's folder. */
   readonly workspace?: string;
   readonly maxTurns?: number;
   /** Aborting it cancels the run; aborted already, the run is recorded and ends before it asks anything. */
@@ -176,7 +176,9 @@ export class Troupe extends EventEmitter<TroupeEvents> {
       throw new Fault('argument.invalid', 'the prompt is empty; say what the agent is to do');
     }
     const agent = this.#agentFor(request);
-    const workspaceDir = realFolder(resolve(request.workspace ?? this.#config.baseDir));
+    const workspaceDir = realFolder(
+      resolve(request.workspace ?? agent.workspaceDir ?? this.#config.baseDir),
+    );
     const supervisor = this.#tree.startRoot({
       agent,
       raw: false,

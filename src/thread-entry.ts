@@ -7,5 +7,8 @@ const fromSource = import.meta.url.endsWith('.ts');
  * tests, the bundle that `scripts/bundle-threads.mjs` wrote. A worker thread cannot load TypeScript on Node 20.
  */
 export function threadEntry(name: ThreadName): URL {
-  return new URL(fromSource ? `../build/threads/${name}.js` : `./threads/${name}.js`, import.meta.url);
+  return new URL(
+    fromSource ? `../build/threads/${name}.js` : `./threads/${name}.js`,
+    import.meta.url,
+  );
 }

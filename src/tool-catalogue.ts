@@ -50,7 +50,10 @@ function add(
 ): void {
   const { name } = definition;
   if (definitions.has(name) || CONTROL_NAMES.includes(name)) {
-    throw new Fault('tool.invalid', `tool '${name}' of ${from}: there is a tool of that name already`);
+    throw new Fault(
+      'tool.invalid',
+      `tool '${name}' of ${from}: there is a tool of that name already`,
+    );
   }
   definitions.set(name, definition);
 }

@@ -77,7 +77,12 @@ export interface FaultWire {
 /** Anything thrown, as a wire form. What is not a `Fault` becomes one with `code`. */
 export function toWire(thrown: unknown, code: FaultCode = 'defect'): FaultWire {
   if (thrown instanceof Fault) {
-    return { code: thrown.code, message: thrown.message, retry: thrown.retry, detail: thrown.detail };
+    return {
+      code: thrown.code,
+      message: thrown.message,
+      retry: thrown.retry,
+      detail: thrown.detail,
+    };
   }
   return { code, message: messageOf(thrown), retry: 'never', detail: {} };
 }

@@ -1,16 +1,23 @@
 import type { Fault } from '../base/fault.ts';
-import type { JsonObject } from '../base/json.ts';
-import { type EventType, eventId, type JournalEvent } from './core/event.ts';
+import type { JournalEvent } from './core/event.ts';
 import type { EventFilter } from './journal.ts';
 import { corrupt, unreadable } from './journal-fault.ts';
+import { eventOf } from './journal-row.ts';
+import { salvageRows } from './journal-salvage.ts';
 import {
   indexedSeqs,
+  isWanted,
   prepareRow,
   scanRows,
   wantsEveryEvent,
   wantsNothing,
 } from './journal-select.ts';
-import { type SqliteDatabase, type SqliteRow, sqliteFailure } from './sqlite.ts';
+import { isDamage, type SqliteDatabase, type SqliteRow } from './sqlite.ts';
+
+/*
+ * I1. No statement stays open between two pages: a reader that dawdles never holds back the writer's checkpoints.
+ * I2. What precedes damage is handed out before the fault that names its place (SPEC J8).
+ */
 
 export interface PageSource {
   readonly file: string;
@@ -19,7 +26,7 @@ export interface PageSource {
   readonly damage: unknown;
   /** Last position to read; `null` where the file is damaged and nobody knows. */
   readonly end: number | null;
-  /** May rows be read past SQLite where it gives up? */
+  /** May rows be read past SQLite where it gives up? See `journal-salvage.ts`. */
   readonly salvage: boolean;
 }
 
@@ -29,177 +36,185 @@ const PAGE_CHARS_MAX = 128 * 1024;
 /** Positions that one page looks through for matches. */
 const SCAN_SEQS_MAX = 4096;
 
-/**
- * The matching events in pages of bounded size; some may be empty. Each page is a transaction of its own, so a reader
- * that dawdles never holds back the writer's checkpoints. Throws only after all that precedes the damage (SPEC J8).
- */
+/** The matching events in pages of bounded size, some of them empty. */
 export function* readPages(
   source: PageSource,
   filter: EventFilter,
 ): Generator<readonly JournalEvent[], void, undefined> {
   if (wantsNothing(filter) || source.end === 0) return;
-  const cursor = new Cursor(source.file, filter, source.end);
-  let fill: ((page: JournalEvent[]) => boolean) | null = null;
-  let damage = source.damage;
-  for (;;) {
-    const page: JournalEvent[] = [];
-    let more = true;
+  const progress = new Progress(source.file, filter);
+  let damage: unknown;
+  try {
+    if (source.db === null) throw source.damage;
+    yield* pagesOf(chunksOf(source.db, filter, source.end, progress), progress);
+    return;
+  } catch (error) {
+    damage = error;
+  }
+  if (source.salvage && isDamage(damage)) {
     try {
-      if (source.db === null) throw damage;
-      fill ??= cursor.over(source.db);
-      more = fill(page);
+      yield* pagesOf(chunks(salvageRows(source.file, progress.after)), progress);
     } catch (error) {
       damage = error;
     }
-    yield page;
-    if (damage !== null) break;
-    if (!more) return;
+    if (progress.left === 0) return;
   }
-  if (source.salvage && isDamage(damage)) {
-    if (yield* cursor.salvaged()) return;
-  }
-  throw unreadable(source.file, `table events after seq ${cursor.after}`, damage, cursor.after);
+  const place = `table events after seq ${progress.after}`;
+  throw unreadable(source.file, place, damage, progress.after);
 }
 
-class Cursor {
+/** How far a read has come, and what it makes of a row. */
+class Progress {
   /** Everything wanted up to here has been handed out. */
   after: number;
-  #left: number;
-  #at = 0;
-  readonly #source: PageSource;
+  left: number;
+  readonly #file: string;
   readonly #filter: EventFilter;
+  /** A missing position is damage. */
   readonly #gapless: boolean;
-  readonly #seqs: readonly number[] | null;
-  readonly #row: (seq: number) => SqliteRow | undefined;
 
-  constructor(source: PageSource, filter: EventFilter) {
-    this.#source = source;
+  constructor(file: string, filter: EventFilter) {
+    this.#file = file;
     this.#filter = filter;
-    this.after = Math.max(0, filter.afterSeq ?? 0);
-    this.#left = filter.limit ?? Number.POSITIVE_INFINITY;
     this.#gapless = wantsEveryEvent(filter);
-    this.#seqs = seqsByIndex(source, filter, this.after);
-    this.#row = prepareRow(source.db);
+    this.after = Math.max(0, filter.afterSeq ?? 0);
+    this.left = filter.limit ?? Number.POSITIVE_INFINITY;
   }
 
-  /** False = this was the last page. */
-  fill(page: JournalEvent[]): boolean {
-    return this.#seqs === null ? this.#scan(page) : this.#pick(page, this.#seqs);
-  }
-
-  #pick(page: JournalEvent[], seqs: readonly number[]): boolean {
-    let chars = 0;
-    for (; this.#at < seqs.length; this.#at += 1) {
-      if (isFull(page, chars)) return true;
-      const seq = seqs[this.#at] ?? 0;
-      const row = this.#row(seq);
-      if (row === undefined) throw this.#damagedAt(seq, 'an index names it, the table lacks it');
-      chars += this.#take(page, row);
-      if (this.#left === 0) return false;
-    }
-    return false;
-  }
-
-  #scan(page: JournalEvent[]): boolean {
-    const { db, end, damage } = this.#source;
-    const to = end === null ? Number.MAX_SAFE_INTEGER : Math.min(this.after + SCAN_SEQS_MAX, end);
-    if (to <= this.after) return false;
-    let chars = 0;
-    for (const row of scanRows(db, this.#filter, { after: this.after, to })) {
-      chars += this.#take(page, row);
-      if (this.#left === 0) return false;
-      if (isFull(page, chars)) return true;
-    }
-    if (damage !== null) throw damage;
-    if (end === null) return false;
-    if (this.#gapless && this.after < to) throw this.#damagedAt(this.after + 1, 'it is missing');
-    this.after = to;
-    return to < end;
-  }
-
-  /** Takes a row; its size in characters. */
-  #take(page: JournalEvent[], row: SqliteRow): number {
+  take(row: SqliteRow, page: JournalEvent[]): void {
     const seq = Number(row['seq']);
-    if (this.#gapless && seq > this.after + 1)
-      throw this.#damagedAt(this.after + 1, 'it is missing');
-    if (!(seq > this.after)) throw this.#damagedAt(this.after + 1, 'the rows are out of order');
-    const event = toEvent(row, seq);
-    if (event === null)
-      throw this.#damagedAt(seq, 'its cells or its data are not those of an event');
-    page.push(event);
+    if (this.#gapless && seq > this.after + 1) throw this.at(this.after + 1, 'it is missing');
+    if (!(seq > this.after)) throw this.at(this.after + 1, 'the rows are out of order');
+    const event = eventOf(row);
+    if (event === null) throw this.at(seq, 'its cells or its data are not those of an event');
     this.after = seq;
-    this.#left -= 1;
-    return String(row['data']).length;
+    if (!isWanted(this.#filter, event)) return;
+    page.push(event);
+    this.left -= 1;
   }
 
-  #damagedAt(seq: number, what: string): Fault {
-    return corrupt(this.#source.file, `table events, seq ${seq}: ${what}`, this.after);
+  /** There is nothing more to take up to `seq`. */
+  reach(seq: number): void {
+    if (this.#gapless && this.after < seq) throw this.at(this.after + 1, 'it is missing');
+    this.after = seq;
+  }
+
+  at(seq: number, what: string): Fault {
+    return corrupt(this.#file, `table events, seq ${seq}: ${what}`, this.after);
   }
 }
 
-function isFull(page: readonly JournalEvent[], chars: number): boolean {
-  return page.length >= PAGE_EVENTS_MAX || chars >= PAGE_CHARS_MAX;
+function* pagesOf(
+  chunked: Iterable<readonly SqliteRow[]>,
+  progress: Progress,
+): Generator<readonly JournalEvent[], void, undefined> {
+  for (const rows of chunked) {
+    const page: JournalEvent[] = [];
+    let fault: unknown = null;
+    try {
+      for (const row of rows) if (progress.left > 0) progress.take(row, page);
+    } catch (error) {
+      fault = error;
+    }
+    yield page; // I2
+    if (fault !== null) throw fault;
+    if (progress.left === 0) return;
+  }
 }
+
+function chunksOf(
+  db: SqliteDatabase,
+  filter: EventFilter,
+  end: number | null,
+  progress: Progress,
+): Iterable<readonly SqliteRow[]> {
+  const seqs = seqsByIndex(db, filter, { after: progress.after, to: end ?? UNKNOWN_END });
+  return seqs === null
+    ? scannedChunks(db, filter, end, progress)
+    : chunks(pickedRows(db, seqs, progress));
+}
+
+const UNKNOWN_END = Number.MAX_SAFE_INTEGER;
 
 /** `null` = scan the table: no index serves, or the one that would is damaged. */
 function seqsByIndex(
-  { db, end, damage }: PageSource,
+  db: SqliteDatabase,
   filter: EventFilter,
-  after: number,
+  range: { readonly after: number; readonly to: number },
 ): readonly number[] | null {
-  if (damage !== null) return null;
   try {
-    return indexedSeqs(db, filter, { after, to: end ?? Number.MAX_SAFE_INTEGER });
+    return indexedSeqs(db, filter, range);
   } catch (error) {
-    if (sqliteFailure(error) === 'corrupt') return null;
+    if (isDamage(error)) return null;
     throw error;
   }
 }
 
-/** `null` = not what the writer wrote. The parser's own words would quote the data (SPEC C6), so they are dropped. */
-function toEvent(row: SqliteRow, seq: number): JournalEvent | null {
-  const { run_id, n, parent_run_id, parent_event_id, frame_id, ts, type, v } = row as Cells;
-  if (typeof run_id !== 'string' || typeof n !== 'number' || typeof v !== 'number') return null;
-  if (typeof ts !== 'string' || typeof type !== 'string') return null;
-  if (!isText(parent_run_id) || !isText(parent_event_id) || !isText(frame_id)) return null;
-  const data = parseObject(row['data']);
-  if (data === null) return null;
-  return {
-    seq,
-    event_id: eventId(run_id, n),
-    run_id,
-    parent_run_id,
-    parent_event_id,
-    frame_id,
-    ts,
-    type: type as EventType,
-    v,
-    data,
-  };
+function* pickedRows(
+  db: SqliteDatabase,
+  seqs: readonly number[],
+  progress: Progress,
+): Generator<SqliteRow, void, undefined> {
+  const rowAt = prepareRow(db);
+  for (const seq of seqs) {
+    const row = rowAt(seq);
+    if (row === undefined) throw progress.at(seq, 'an index names it, the table lacks it');
+    yield row;
+  }
 }
 
-interface Cells extends SqliteRow {
-  readonly run_id: unknown;
-  readonly n: unknown;
-  readonly parent_run_id: unknown;
-  readonly parent_event_id: unknown;
-  readonly frame_id: unknown;
-  readonly ts: unknown;
-  readonly type: unknown;
-  readonly v: unknown;
+function* scannedChunks(
+  db: SqliteDatabase,
+  filter: EventFilter,
+  end: number | null,
+  progress: Progress,
+): Generator<readonly SqliteRow[], void, undefined> {
+  for (;;) {
+    const to = end === null ? UNKNOWN_END : Math.min(progress.after + SCAN_SEQS_MAX, end);
+    if (to <= progress.after) return;
+    const rows = scanRows(db, filter, { after: progress.after, to });
+    const chunk = collect(rows);
+    rows.return?.(); // I1
+    yield chunk.rows;
+    if (chunk.ended === 'thrown') throw chunk.error;
+    if (chunk.ended === 'full') continue;
+    if (end === null) return;
+    progress.reach(to);
+  }
 }
 
-function isText(cell: unknown): cell is string | null {
-  return cell === null || typeof cell === 'string';
-}
-
-function parseObject(cell: unknown): JsonObject | null {
-  if (typeof cell !== 'string') return null;
+/** Cuts a stream of rows that holds nothing open between two of them. */
+function* chunks(rows: Iterator<SqliteRow>): Generator<readonly SqliteRow[], void, undefined> {
   try {
-    const value: unknown = JSON.parse(cell);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-    return value as JsonObject;
-  } catch {
-    return null;
+    for (;;) {
+      const chunk = collect(rows);
+      yield chunk.rows;
+      if (chunk.ended === 'thrown') throw chunk.error;
+      if (chunk.ended === 'done') return;
+    }
+  } finally {
+    rows.return?.();
+  }
+}
+
+interface Chunk {
+  readonly rows: readonly SqliteRow[];
+  readonly ended: 'done' | 'full' | 'thrown';
+  readonly error?: unknown;
+}
+
+function collect(source: Iterator<SqliteRow>): Chunk {
+  const rows: SqliteRow[] = [];
+  let chars = 0;
+  try {
+    while (rows.length < PAGE_EVENTS_MAX && chars < PAGE_CHARS_MAX) {
+      const next = source.next();
+      if (next.done === true) return { rows, ended: 'done' };
+      rows.push(next.value);
+      chars += String(next.value['data']).length;
+    }
+    return { rows, ended: 'full' };
+  } catch (error) {
+    return { rows, ended: 'thrown', error };
   }
 }

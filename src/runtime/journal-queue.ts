@@ -1,4 +1,4 @@
-import { Fault, messageOf } from '../base/fault.ts';
+import { Fault } from '../base/fault.ts';
 import type { JournalEvent } from './core/event.ts';
 import type { Appended, CommitListener, FailureListener, NewEvent } from './journal.ts';
 
@@ -19,12 +19,17 @@ export class JournalQueue {
   #closed = false;
   #failed: { readonly fault: Fault; readonly rejection: Promise<void> } | null = null;
   readonly #send: (batch: Batch) => void;
+  readonly #atTickEnd: (fn: () => void) => void;
   readonly #commitListeners = new Set<CommitListener>();
   readonly #failureListeners = new Set<FailureListener>();
 
-  /** `send` hands a batch to what commits it; it answers by `committed` or `fail`. */
-  constructor(send: (batch: Batch) => void) {
+  /**
+   * `send` hands a batch to what commits it; it answers by `committed` or `fail`. `atTickEnd` calls a function once the
+   * tick is over, which decides how much a batch gathers.
+   */
+  constructor(send: (batch: Batch) => void, atTickEnd: (fn: () => void) => void = queueMicrotask) {
     this.#send = send;
+    this.#atTickEnd = atTickEnd;
   }
 
   /** Continues after `seq`; before the first append only. */
@@ -148,7 +153,7 @@ export class JournalQueue {
   #openBatch(firstSeq: number): Batch {
     if (this.#open !== null) return this.#open;
     this.#open = newBatch(firstSeq);
-    queueMicrotask(() => this.send()); // Q2
+    this.#atTickEnd(() => this.send()); // Q2
     return this.#open;
   }
 }
@@ -240,7 +245,7 @@ function unrecordable(event: NewEvent, why: string): Fault {
 
 /** A class of error, without its text: V8 quotes the keys of a circular value in it. */
 function kindOf(error: unknown): string {
-  return error instanceof Error ? error.name : messageOf(error);
+  return error instanceof Error ? error.name : typeof error;
 }
 
 /** A listener that throws is a defect of its own, loud but alone. */

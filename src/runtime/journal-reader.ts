@@ -5,7 +5,7 @@ import type { EventFilter } from './journal.ts';
 import { unreadable } from './journal-fault.ts';
 import { readPages } from './journal-pages.ts';
 import { readLastSeq, readVersion } from './journal-schema.ts';
-import { openSqlite, type SqliteDatabase, sqliteFailure } from './sqlite.ts';
+import { isDamage, openSqlite, type SqliteDatabase } from './sqlite.ts';
 
 export type Integrity = { readonly ok: true } | { readonly ok: false; readonly place: string };
 
@@ -28,11 +28,19 @@ export interface JournalReader {
   close(): void;
 }
 
+export interface JournalReaderOptions {
+  /**
+   * May rows be read past SQLite where it gives up on a damaged file? Default yes; never in a process that also writes
+   * the file (see `journal-salvage.ts`).
+   */
+  readonly salvage?: boolean;
+}
+
 /**
- * @throws Fault `argument.invalid` if there is no such file or it is not a journal, `journal.corrupt` if not even its
- * first page can be read, `sqlite.absent`.
+ * A damaged file opens all the same: what can be read is read, and reading it ends with the fault.
+ * @throws Fault `argument.invalid` if there is no such file or it is not a journal; `sqlite.absent`.
  */
-export function openJournalReader(file: string): JournalReader {
+export function openJournalReader(file: string, options: JournalReaderOptions = {}): JournalReader {
   if (!existsSync(file)) {
     throw new Fault(
       'argument.invalid',
@@ -40,11 +48,12 @@ export function openJournalReader(file: string): JournalReader {
       { detail: { file } },
     );
   }
+  const salvage = options.salvage ?? true;
   const { db, damage } = openForReading(file);
   const pages = (filter: EventFilter = {}, upToSeq = Number.POSITIVE_INFINITY) => {
-    const last = damage === null ? endOf(db, file) : null;
+    const last = db === null ? null : endOf(db, file);
     const end = last === null ? null : Math.min(last, upToSeq);
-    return readPages({ file, db, damage, end }, filter);
+    return readPages({ file, db, damage, end, salvage }, filter);
   };
   return {
     read: function* (filter) {
@@ -52,33 +61,35 @@ export function openJournalReader(file: string): JournalReader {
     },
     pages,
     lastSeq: () => {
-      if (damage !== null) throw damage;
-      return lookingAt(file, 'its last event', () => lastSeqOf(db, file));
+      try {
+        if (db === null) throw damage;
+        return lastSeqOf(db, file);
+      } catch (error) {
+        throw unreadable(file, 'the way to its last event', error, null);
+      }
     },
     integrity: () =>
-      damage === null ? check(db, file) : { ok: false, place: String(damage.detail['place']) },
-    close: () => db.close(),
+      db === null ? { ok: false, place: `${file}: ${messageOf(damage)}` } : check(db, file),
+    close: () => db?.close(),
   };
 }
 
-/** A file shorter than its header says is opened all the same, to be read as far as it goes. */
-function openForReading(file: string): { db: SqliteDatabase; damage: Fault | null } {
-  const open = (salvage: boolean): SqliteDatabase => {
-    const db = openSqlite(file, { readonly: true, salvage });
-    try {
-      readVersion(db, file);
-      return db;
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-  };
+interface Opened {
+  /** `null` where SQLite gives up on the file as a whole: no header, or shorter than that says. */
+  readonly db: SqliteDatabase | null;
+  readonly damage: unknown;
+}
+
+function openForReading(file: string): Opened {
+  let db: SqliteDatabase | null = null;
   try {
-    return { db: open(false), damage: null };
+    db = openSqlite(file, { readonly: true });
+    readVersion(db, file);
+    return { db, damage: null };
   } catch (error) {
-    const damage = unreadable(file, 'the file as a whole', error, null);
-    if (sqliteFailure(error) !== 'corrupt') throw damage;
-    return lookingAt(file, 'its first page', () => ({ db: open(true), damage }));
+    db?.close();
+    if (isDamage(error)) return { db: null, damage: error };
+    throw unreadable(file, 'the file as a whole', error, null);
   }
 }
 
@@ -87,7 +98,7 @@ function endOf(db: SqliteDatabase, file: string): number | null {
   try {
     return lastSeqOf(db, file);
   } catch (error) {
-    if (sqliteFailure(error) === 'corrupt') return null;
+    if (isDamage(error)) return null;
     throw unreadable(file, 'its last event', error, null);
   }
 }
@@ -122,12 +133,4 @@ function check(db: SqliteDatabase, file: string): Integrity {
 function firstSeq(db: SqliteDatabase, sql: string): number | null {
   const row = db.prepare(`${sql} ORDER BY seq LIMIT 1`).get();
   return row === undefined ? null : Number(row['seq']);
-}
-
-function lookingAt<T>(file: string, place: string, look: () => T): T {
-  try {
-    return look();
-  } catch (error) {
-    throw unreadable(file, place, error, null);
-  }
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { COLUMNS } from './journal-schema.ts';
 import type { SqliteRow } from './sqlite.ts';
 
@@ -45,10 +45,12 @@ class Pages {
   readonly pageBytes: number;
   /** What a page has for content; the rest is reserved. */
   readonly usableBytes: number;
+  readonly fileBytes: number;
   readonly #descriptor: number;
 
   constructor(file: string) {
     this.#descriptor = openSync(file, 'r');
+    this.fileBytes = fstatSync(this.#descriptor).size;
     const header = Buffer.alloc(HEADER_BYTES);
     readSync(this.#descriptor, header, 0, HEADER_BYTES, 0);
     const said = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
@@ -79,6 +81,8 @@ function findRows(pages: Pages): Map<number, Place> {
     for (let cell = 0; cell < cells; cell += 1) {
       const [payloadBytes, rowidAt] = readVarint(page, page.readUInt16BE(8 + cell * 2));
       const [seq, offset] = readVarint(page, rowidAt);
+      // A length that was damaged must not lead round and round a chain of pages.
+      if (payloadBytes > pages.fileBytes) continue;
       if (!places.has(seq)) places.set(seq, { page: number, offset, payloadBytes });
     }
   }

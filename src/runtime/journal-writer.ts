@@ -2,15 +2,15 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Fault, type FaultWire, messageOf, toWire } from '../base/fault.ts';
 import { corrupt, unwritable } from './journal-fault.ts';
 import { type Cell, COLUMNS, migrate, readLastSeq } from './journal-schema.ts';
-import { openSqlite, type SqliteDatabase, type SqliteStatement, sqliteFailure } from './sqlite.ts';
+import { isDamage, openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite.ts';
 
 /*
  * Owns the one writing connection to a journal's file, in a thread of its own.
  *
- * W1. What has arrived goes into one transaction; what arrives meanwhile waits in the port and is the next one. No timer.
- * W2. `committed` is said after the commit, never before; with `sync: full` that is after the disk's own word.
- * W3. A transaction continues exactly where the file ends: if it does not, somebody else wrote, and this writer stops.
- * W4. After a failure nothing more is written or answered: `failed` is the last word.
+ * T1. What has arrived goes into one transaction; what arrives meanwhile waits in the port and is the next one. No timer.
+ * T2. `committed` is said after the commit, never before; with `sync: full` that is after the disk's own word.
+ * T3. A transaction continues exactly where the file ends: if it does not, somebody else wrote, and this writer stops.
+ * T4. After a failure nothing more is written or answered: `failed` is the last word.
  */
 
 export interface JournalWriterOptions {
@@ -61,13 +61,13 @@ export function startJournalWriter(options: JournalWriterOptions): void {
     db = openForWriting(options);
     const store = new EventTable(db, file);
     port.on('message', (first: ToWriter) => {
-      if (stopped) return; // W4
+      if (stopped) return; // T4
       try {
         const { rows, closing } = drain(port, first);
-        if (rows.length > 0) say({ kind: 'committed', seq: store.commit(rows) }); // W2
+        if (rows.length > 0) say({ kind: 'committed', seq: store.commit(rows) }); // T2
         if (closing) stop({ kind: 'closed' });
       } catch (error) {
-        stop({ kind: 'failed', fault: toWire(writeFault(file, error)) }); // W4
+        stop({ kind: 'failed', fault: toWire(writeFault(file, error)) }); // T4
       }
     });
     say({ kind: 'ready', lastSeq: store.lastSeq });
@@ -76,7 +76,7 @@ export function startJournalWriter(options: JournalWriterOptions): void {
   }
 }
 
-/** W1 */
+/** T1 */
 function drain(port: MessagePort, first: ToWriter): { rows: Rows[]; closing: boolean } {
   const rows: Rows[] = [];
   let cells = 0;
@@ -111,7 +111,7 @@ class EventTable {
   commit(batches: readonly Rows[]): number {
     const last = this.#db.transaction(() => {
       let seq = this.#lastSeq;
-      this.#expect(readLastSeq(this.#db), seq); // W3
+      this.#expect(readLastSeq(this.#db), seq); // T3
       for (const { firstSeq, cells } of batches) {
         this.#expect(firstSeq - 1, seq);
         for (let at = 0; at < cells.length; at += COLUMNS.length) {
@@ -156,10 +156,7 @@ function openForWriting(options: JournalWriterOptions): SqliteDatabase {
 }
 
 function openFault(file: string, thrown: unknown): Fault {
-  const failure = sqliteFailure(thrown);
-  if (failure === 'corrupt' || failure === 'not-a-database') {
-    return corrupt(file, `it cannot be opened (${messageOf(thrown)})`);
-  }
+  if (isDamage(thrown)) return corrupt(file, `it cannot be opened (${messageOf(thrown)})`);
   return thrown instanceof Fault ? thrown : unwritable(file, 'it cannot be opened', thrown);
 }
 

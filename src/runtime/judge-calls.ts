@@ -35,13 +35,6 @@ function toolVerdict(
     const offered = spec.tools.length === 0 ? '(none)' : spec.tools.join(', ');
     return refused('unknown_tool', `Unknown tool: ${name}. Available tools: ${offered}`);
   }
-  if (!spec.tools.includes(name)) {
-    return refused(
-      'tool_not_allowed',
-      `Tool not available to agent '${spec.agent_id}': ${name}. Its risk profile "${spec.risk_profile}" or the agents above it do not allow it.`,
-    );
-  }
-  if (!check.ok) return refused(check.errorType, check.error);
   const need = approvalNeed(spec, name, definition.effect);
   if (need === 'refuse') {
     return refused(
@@ -49,6 +42,13 @@ function toolVerdict(
       `Security policy: read-only mode, cannot perform '${name}' (risk profile "${spec.risk_profile}" has autonomy = "read_only")`,
     );
   }
+  if (!spec.tools.includes(name)) {
+    return refused(
+      'tool_not_allowed',
+      `Tool not available to agent '${spec.agent_id}': ${name}. Its risk profile "${spec.risk_profile}" or the agents above it do not allow it.`,
+    );
+  }
+  if (!check.ok) return refused(check.errorType, check.error);
   const { effect, place } = definition;
   return { kind: 'tool', place, effect, approval: need === 'ask' };
 }

@@ -32,7 +32,7 @@ export interface RunRequest {
   readonly startedAtMs: number;
   /** The call's own budget of turns (SPEC D2); `null` = the agent's. */
   readonly maxTurns: number | null;
-  /** Where a root works when its agent names no folder of its own. */
+  /** Where a root works; for a child its caller's folder. */
   readonly workspaceDir: string;
   /** Paths that no tool may write. */
   readonly protectedPaths: readonly string[];
@@ -170,14 +170,12 @@ function modelOf(agent: AgentConfig, provider: ProviderEntry): RunSpec['model'] 
   );
 }
 
-/** An agent's own folder; else, where both share a risk profile, the caller's session folder (SPEC G8). */
+/** SPEC G8: where caller and target share a risk profile, the caller's session folder; else the target's own. */
 function workspaceOf(config: ResolvedConfig, request: RunRequest): string {
-  const { agent, parent } = request;
-  if (agent.workspaceDir !== null) return at(config, agent.workspaceDir);
-  const shared = parent !== null && parent.risk_profile === (agent.riskProfile ?? '');
-  return shared
-    ? (parent.scope.files[0]?.workspaceDir ?? request.workspaceDir)
-    : request.workspaceDir;
+  const { agent, parent, workspaceDir } = request;
+  if (parent === null) return workspaceDir;
+  if (parent.risk_profile === (agent.riskProfile ?? '')) return workspaceDir;
+  return agent.workspaceDir === null ? workspaceDir : at(config, agent.workspaceDir);
 }
 
 function fileScope(

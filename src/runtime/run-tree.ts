@@ -179,7 +179,9 @@ export class RunTree {
   /** What a run's model is offered. */
   toolSpecs(spec: RunSpec): ToolSpec[] {
     const targets = () =>
-      reachableTargets(this.#config, this.#callerOf(spec), spec.project).map(({ agent }) => agent.id);
+      reachableTargets(this.#config, this.#callerOf(spec), spec.project).map(
+        ({ agent }) => agent.id,
+      );
     return spec.tools.flatMap((name): ToolSpec[] => {
       if (name === 'delegate') return [delegateSpec(targets())];
       if (name === 'agents') return [agentsSpec()];
@@ -208,7 +210,8 @@ export class RunTree {
   /** Whom a root run of this agent could delegate to. */
   rosterOf(agent: AgentConfig): readonly RosterEntry[] {
     const { runtimeProfile, id, project } = agent;
-    const profile = this.#config.runtimeProfiles.get(runtimeProfile ?? '') ?? DEFAULT_RUNTIME_PROFILE;
+    const profile =
+      this.#config.runtimeProfiles.get(runtimeProfile ?? '') ?? DEFAULT_RUNTIME_PROFILE;
     const at = { depth: 0, depthMax: profile.maxDelegationDepth };
     return judgeDelegation(this.#config, id).allowed ? roster(this.#config, id, project, at) : [];
   }
@@ -238,7 +241,8 @@ export class RunTree {
 
   /** The child's own definition as it is now: for `spawn_subagent` the caller's, also where that was given inline. */
   #definitionOf(spec: RunSpec, child: ChildState): AgentConfig {
-    const inline = spec.raw && child.kind === 'subagent' ? this.#inline.get(spec.root_run_id) : null;
+    const inline =
+      spec.raw && child.kind === 'subagent' ? this.#inline.get(spec.root_run_id) : null;
     const agent = inline ?? this.#config.agents.get(child.agentId);
     if (agent === undefined) {
       throw new Fault('agent.not-found', `Agent '${child.agentId}' is not configured any more`);
@@ -255,4 +259,3 @@ export class RunTree {
     return definition === undefined ? { raw: true } : { raw: true, definition };
   }
 }
-

@@ -90,6 +90,12 @@ export function sqliteFailure(thrown: unknown): SqliteFailure | null {
   return BY_NAME.get(code.split('_')[1] ?? '') ?? 'other';
 }
 
+/** The file itself is at fault, not the way it is used. */
+export function isDamage(thrown: unknown): boolean {
+  const failure = sqliteFailure(thrown);
+  return failure === 'corrupt' || failure === 'not-a-database';
+}
+
 const CODES: readonly (readonly [name: string, primaryCode: number, SqliteFailure])[] = [
   ['PERM', 3, 'readonly'],
   ['BUSY', 5, 'busy'],

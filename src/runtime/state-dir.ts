@@ -20,9 +20,9 @@ import { openSqlite, type SqliteDatabase, sqliteFailure } from './sqlite.ts';
 /*
  * Owns the state directory: its layout, who may look into it, and the lock that makes one host its owner (SPEC J6).
  *
- * L1. The lock is the operating system's, taken by SQLite on `lock.db`; it goes with its process, however that ends.
- * L2. Nothing but SQLite opens `lock.db`: closing any other descriptor of it in this process would drop the lock.
- * L3. `host.json` only says who the owner is; whether there is one, the lock alone decides.
+ * O1. The lock is the operating system's, taken by SQLite on `lock.db`; it goes with its process, however that ends.
+ * O2. Nothing but SQLite opens `lock.db`: closing any other descriptor of it in this process would drop the lock.
+ * O3. `host.json` only says who the owner is; whether there is one, the lock alone decides.
  */
 
 /** Where things are in a state directory. */
@@ -96,7 +96,7 @@ export function stateLayout(path: string): StateLayout {
   };
 }
 
-/** Who owned the directory last, be that host alive or not (L3); `null` = nobody left word. */
+/** Who owned the directory last, be that host alive or not (O3); `null` = nobody left word. */
 export function readHostRecord(path: string): HostRecord | null {
   try {
     const record: unknown = JSON.parse(readFileSync(stateLayout(path).hostFile, 'utf8'));
@@ -146,7 +146,7 @@ function takeLock(layout: StateLayout): SqliteDatabase {
   let db: SqliteDatabase | null = null;
   try {
     db = openSqlite(join(layout.path, 'lock.db'), { busyTimeoutMs: LOCK_TIMEOUT_MS });
-    db.exec('BEGIN EXCLUSIVE'); // L1
+    db.exec('BEGIN EXCLUSIVE'); // O1
   } catch (error) {
     db?.close();
     if (sqliteFailure(error) === 'busy') throw locked(layout);

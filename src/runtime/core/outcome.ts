@@ -1,4 +1,5 @@
 import type { ChildOutcome } from './run-event.ts';
+import type { RunSpec } from './run-spec.ts';
 import type { RunState } from './run-state.ts';
 import { NO_USAGE } from './usage.ts';
 
@@ -21,7 +22,7 @@ export function outcomeOf(state: RunState): ChildOutcome {
     error: ended?.error ?? null,
     reason: ended?.reason ?? null,
     stopped_by: ended?.by ?? null,
-    model_label: spec === null ? '' : `${spec.provider_type}/${spec.model.model}`,
+    model_label: spec === null ? '' : modelLabel(spec),
   };
 }
 
@@ -44,4 +45,11 @@ export function unstarted(
     model_label: '',
     ...why,
   };
+}
+
+/** SPEC D5 `<provider_type>/<model>`; a script is named as what it is, never as a model of a provider. */
+export function modelLabel(spec: Pick<RunSpec, 'provider_type' | 'model'>): string {
+  return spec.provider_type === 'scripted'
+    ? spec.model.model
+    : `${spec.provider_type}/${spec.model.model}`;
 }

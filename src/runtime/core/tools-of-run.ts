@@ -28,7 +28,12 @@ export function toolsOfRun(question: ToolsQuestion): string[] {
     (risk.allowedTools.length === 0 || risk.allowedTools.includes(name)) &&
     (agent.tools === null || agent.tools.includes(name)) &&
     (ceiling === null || ceiling.includes(name));
-  const names = [...tools.keys()].filter(admitted);
+  // SPEC X3, G2: a read-only run is not offered what it would be refused.
+  const fits = (tool: ToolDefinition) => risk.autonomy !== 'read_only' || tool.effect === 'read';
+  const names = [...tools.values()]
+    .filter(fits)
+    .map((tool) => tool.name)
+    .filter(admitted);
   if (!question.isSubagent && admitted('spawn_subagent')) names.push('spawn_subagent');
   if (mayDelegate(question)) {
     const delegation = ['agents', 'delegate'];

@@ -85,20 +85,26 @@ describe('turns', () => {
   });
 
   it('R13: a model error fails the run and is never an empty success', () => {
-    const fault = { code: 'model.server-error', message: 'boom', retry: 'safe', detail: {} } as const;
+    const fault = {
+      code: 'model.server-error',
+      message: 'boom',
+      retry: 'safe',
+      detail: {},
+    } as const;
     const { state, events } = after(start(), { type: 'model-failed', turn: 1, fault });
     expect(types(events).slice(-2)).toEqual(['model.failed', 'run.failed']);
     expect(state.ended).toMatchObject({ error_type: 'model.server-error', error: 'boom' });
   });
 
-  it.each([['', ''], ['only thoughts', '<think>hm, hm</think> '], ['unclosed', '<think>and so on']])(
-    'D6: an empty final answer (%s) is a failure',
-    (_, text) => {
-      const { state } = after(start(), answered(1, text));
-      expect(state.status).toBe('failed');
-      expect(state.ended?.error).toBe('model provider returned an invalid semantic completion.');
-    },
-  );
+  it.each([
+    ['', ''],
+    ['only thoughts', '<think>hm, hm</think> '],
+    ['unclosed', '<think>and so on'],
+  ])('D6: an empty final answer (%s) is a failure', (_, text) => {
+    const { state } = after(start(), answered(1, text));
+    expect(state.status).toBe('failed');
+    expect(state.ended?.error).toBe('model provider returned an invalid semantic completion.');
+  });
 
   it('S3: a sub-agent that says nothing completes without output', () => {
     const { state } = after(start({ is_subagent: true, depth: 1 }), answered(1, '  '));
@@ -197,10 +203,7 @@ describe('calls', () => {
     expect(shared.state.children).toHaveLength(1);
     const last = shared.state.history.at(-1);
     const texts = last?.role === 'tool' ? last.results.map((each) => each.text) : [];
-    expect(texts).toEqual([
-      "[Agent 'a' (scripted/m)]\ndone",
-      "[Agent 'a' (scripted/m)]\ndone",
-    ]);
+    expect(texts).toEqual(["[Agent 'a' (scripted/m)]\ndone", "[Agent 'a' (scripted/m)]\ndone"]);
     const apart = after(start({ identical: 'run' }), answered(1, '', [call, call]));
     expect(apart.state.children).toHaveLength(2);
   });
@@ -214,7 +217,10 @@ describe('calls', () => {
         [{ name: 'delegate' }, delegateTo('x')],
       ]),
     );
-    expect(dueKeys(state).filter((key) => !key.startsWith('await'))).toEqual(['tool:1/1', 'child:1']);
+    expect(dueKeys(state).filter((key) => !key.startsWith('await'))).toEqual([
+      'tool:1/1',
+      'child:1',
+    ]);
     const next = after(
       start({ parallel_tools: false }),
       answered(1, '', [
@@ -334,7 +340,11 @@ describe('delegation', () => {
     const dirty = after(
       start(),
       answered(1, '', four.slice(0, 1)),
-      ended(1, { ...failed, effect: 'uncertain', operations: ['shell (turn-1/call-1, uncertain)'] }),
+      ended(1, {
+        ...failed,
+        effect: 'uncertain',
+        operations: ['shell (turn-1/call-1, uncertain)'],
+      }),
     );
     const shown = dirty.state.history.at(-1);
     expect(shown?.role === 'tool' && shown.results[0]?.text).toContain('uncertain: shell');

@@ -1,0 +1,54 @@
+import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads';
+import { toWire } from '../base/fault.ts';
+import type { FromJob, ToJob } from './core/job.ts';
+
+/** What the compute pool hands to the task: `{ job }` waits on `port` as its first message. */
+export interface ComputeTask {
+  readonly port: MessagePort;
+}
+
+export interface JobContext {
+  /** Aborts when the job is cancelled or out of time; the thread is terminated a grace time later. */
+  readonly signal: AbortSignal;
+  /** Tells the caller how far the job is. Throws where `body` cannot be cloned. */
+  progress(body: unknown): void;
+}
+
+/** A job's result with the parts of it that are moved to the caller, not copied. */
+export class Moved {
+  readonly value: unknown;
+  readonly transfer: readonly TransferListItem[];
+
+  constructor(value: unknown, transfer: readonly TransferListItem[]) {
+    this.value = value;
+    this.transfer = transfer;
+  }
+}
+
+/**
+ * The task of a compute thread's entry, as the default export of that file. Jobs run one at a time. What `run` throws or
+ * rejects with, or a result that cannot be cloned, is the job's outcome `threw` and costs nobody else anything.
+ */
+export function serveCompute(
+  run: (job: unknown, ctx: JobContext) => unknown,
+): (task: ComputeTask) => Promise<void> {
+  return async ({ port }) => {
+    const first = receiveMessageOnPort(port)?.message as { readonly job: unknown };
+    const abort = new AbortController();
+    port.on('message', (message: ToJob) => {
+      abort.abort(new DOMException(message.reason, 'AbortError'));
+    });
+    const say = (message: FromJob, transfer: readonly TransferListItem[] = []): void =>
+      port.postMessage(message, [...transfer]);
+    try {
+      const progress = (body: unknown): void => say({ type: 'progress', body });
+      const result = await run(first.job, { signal: abort.signal, progress });
+      if (result instanceof Moved) say({ type: 'returned', value: result.value }, result.transfer);
+      else say({ type: 'returned', value: result });
+    } catch (thrown) {
+      say({ type: 'threw', fault: toWire(thrown, 'tool.failed') });
+    } finally {
+      port.close();
+    }
+  };
+}

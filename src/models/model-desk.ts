@@ -1,0 +1,175 @@
+/**
+ * Where all runs of a host ask their models. It owns the conversations, the providers and the requests in flight, for
+ * any number of actor hosts, one port each.
+ *
+ * 1. A conversation belongs to the port that opened it; when a port closes, its requests are aborted and its
+ *    conversations freed. A run that was restarted on another thread has another one there.
+ * 2. Every ask gets exactly one `answer` or `failed`, an aborted or overtaken one too; after `close` of its run, none.
+ * 3. No delta of a turn comes after its answer or failure.
+ * 4. A history is only added to; `fresh` begins another.
+ * 5. A run has at most one request in flight: a new ask aborts the one before.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { openChannel } from '../actors/channel.ts';
+import { Fault, toWire } from '../base/fault.ts';
+import type { Message } from '../runtime/core/message.ts';
+import type { FromModel, ModelRequest, ProviderEntry, ToModel } from '../runtime/core/model.ts';
+import { type OpenedProvider, openProvider, type ProviderDeps } from './open-provider.ts';
+
+type OpenBody = Extract<ToModel, { kind: 'open' }>;
+type AskBody = Extract<ToModel, { kind: 'ask' }>;
+
+interface Conversation {
+  readonly opened: OpenBody;
+  history: readonly Message[];
+  flight: { readonly turn: number; readonly controller: AbortController } | null;
+}
+
+export class ModelDesk {
+  readonly #providers = new Map<string, OpenedProvider>();
+  readonly #lines = new Set<Line>();
+
+  constructor(entries: readonly ProviderEntry[], deps: ProviderDeps) {
+    for (const entry of entries) this.#providers.set(entry.ref, openProvider(entry, deps));
+  }
+
+  /** Serves what comes through `port` until it closes. */
+  attach(port: MessagePort): void {
+    const line = new Line(this.#providers, port);
+    this.#lines.add(line);
+    port.once('close', () => {
+      line.hangUp();
+      this.#lines.delete(line);
+    });
+  }
+
+  /** Conversations held now, over all ports. */
+  get conversations(): number {
+    let held = 0;
+    for (const line of this.#lines) held += line.conversations;
+    return held;
+  }
+
+  /** Aborts everything and closes every port and connection. */
+  async close(): Promise<void> {
+    for (const line of this.#lines) line.close();
+    this.#lines.clear();
+    await Promise.all([...this.#providers.values()].map((provider) => provider.close?.()));
+  }
+}
+
+class Line {
+  readonly #providers: ReadonlyMap<string, OpenedProvider>;
+  readonly #runs = new Map<string, Conversation>();
+  readonly #channel: { send(body: FromModel): void; close(): void };
+
+  constructor(providers: ReadonlyMap<string, OpenedProvider>, port: MessagePort) {
+    this.#providers = providers;
+    this.#channel = openChannel<ToModel, FromModel>(port, (body) => this.#receive(body), {
+      unsent: ({ runId, turn }, fault) => ({ kind: 'failed', runId, turn, fault: toWire(fault) }), // 2
+    });
+  }
+
+  get conversations(): number {
+    return this.#runs.size;
+  }
+
+  /** The other side is gone. */
+  hangUp(): void {
+    for (const runId of [...this.#runs.keys()]) this.#forget(runId); // 1
+  }
+
+  close(): void {
+    this.hangUp();
+    this.#channel.close();
+  }
+
+  #receive(body: ToModel): void {
+    switch (body.kind) {
+      case 'open':
+        this.#forget(body.runId);
+        this.#runs.set(body.runId, { opened: body, history: [], flight: null });
+        return;
+      case 'ask':
+        this.#ask(body);
+        return;
+      case 'abort': {
+        const flight = this.#runs.get(body.runId)?.flight;
+        if (flight?.turn === body.turn) flight.controller.abort();
+        return;
+      }
+      case 'close':
+        this.#forget(body.runId);
+        return;
+    }
+  }
+
+  #forget(runId: string): void {
+    const run = this.#runs.get(runId);
+    this.#runs.delete(runId);
+    run?.flight?.controller.abort();
+  }
+
+  #ask(body: AskBody): void {
+    const run = this.#runs.get(body.runId);
+    if (run === undefined) {
+      this.#fail(body, new Fault('defect', `run ${body.runId} asks a model before it was opened`));
+      return;
+    }
+    run.history = body.fresh ? body.messages : [...run.history, ...body.messages]; // 4
+    run.flight?.controller.abort(); // 5
+    const flight = { turn: body.turn, controller: new AbortController() };
+    run.flight = flight;
+    const current = () => this.#runs.get(body.runId) === run;
+    let settled = false;
+    const settle = (send: () => void) => {
+      settled = true; // 3
+      if (run.flight === flight) run.flight = null;
+      if (current()) send(); // 2
+    };
+    this.#request(run, body.turn, flight.controller.signal, (text) => {
+      if (settled || flight.controller.signal.aborted) return;
+      this.#channel.send({ kind: 'delta', runId: body.runId, turn: body.turn, text });
+    }).then(
+      (answer) =>
+        settle(() =>
+          this.#channel.send({ kind: 'answer', runId: body.runId, turn: body.turn, answer }),
+        ),
+      (thrown: unknown) => settle(() => this.#fail(body, thrown)),
+    );
+  }
+
+  #request(run: Conversation, turn: number, signal: AbortSignal, onDelta: (text: string) => void) {
+    const { runId, agentId, system, tools, model } = run.opened;
+    const provider = this.#providers.get(model.provider);
+    if (provider === undefined) return Promise.reject(this.#unknown(model.provider));
+    const request: ModelRequest = {
+      runId,
+      agentId,
+      turn,
+      system,
+      history: run.history,
+      tools,
+      model,
+    };
+    return provider.ask(request, { signal, onDelta });
+  }
+
+  #unknown(ref: string): Fault {
+    const known = [...this.#providers.keys()].join(', ') || 'none';
+    return new Fault(
+      'model.unsupported',
+      `provider "${ref}" is not configured; configured are: ${known}`,
+      { detail: { provider: ref } },
+    );
+  }
+
+  #fail(body: AskBody, thrown: unknown): void {
+    this.#channel.send({
+      kind: 'failed',
+      runId: body.runId,
+      turn: body.turn,
+      fault: toWire(thrown),
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import type { MessagePort } from 'node:worker_threads';
+import { serveActors } from '../actors/actor-host.ts';
+import { openAgentHost } from '../runtime/agent-host.ts';
+import { actorTools } from '../tools/actor-tools.ts';
+import { checkArguments } from '../tools/check-arguments.ts';
+import { invokeNamed } from '../tools/invoke-named.ts';
+import { loadToolModule } from '../tools/load-tool-module.ts';
+
+/** What the host's thread gives to each actor thread. */
+export interface ActorHostSetup {
+  readonly modelPort: MessagePort;
+  /** Tools of the embedder that run on actor threads, by name. */
+  readonly modules: Readonly<Record<string, { readonly url: string; readonly exportName: string }>>;
+}
+
+export default serveActors((setup: ActorHostSetup) =>
+  openAgentHost(setup.modelPort, {
+    check: (spec, argsText) => {
+      const checked = checkArguments(spec, argsText);
+      return checked.ok ? { ok: true } : checked;
+    },
+    run: (name, argsText, context, timeoutMs) => {
+      const find = async () => {
+        const module = setup.modules[name];
+        return module === undefined ? actorTools.get(name) : loadToolModule(module);
+      };
+      return invokeNamed(find, name, argsText, context, timeoutMs);
+    },
+  }),
+);

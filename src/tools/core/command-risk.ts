@@ -1,0 +1,222 @@
+/** `low`: looks. `medium`: changes what is its own to change. `high`: destroys, escapes, or runs what nobody has read. */
+export type Risk = 'low' | 'medium' | 'high';
+
+export interface RiskRule {
+  readonly risk: Risk;
+  readonly why: string;
+  /** Single letters of short options: `rR` finds `-r`, `-fR`. */
+  readonly letters?: string;
+  /** Long options, also abbreviated (`--recurs`) and with a value (`--exec=x`). */
+  readonly long?: readonly string[];
+  /** Arguments in full, or their start where they end in `*`: `-delete`, `--pre=*`. */
+  readonly words?: readonly string[];
+  /** A regular expression for a whole argument. */
+  readonly matches?: string;
+  /** Only options before the subcommand: `git -c`, not `git switch -c`. */
+  readonly isGlobal?: boolean;
+  /** Only after this subcommand: `push` of `git push`. */
+  readonly subcommand?: string;
+}
+
+export interface CommandRisk {
+  readonly programs: readonly string[];
+  readonly risk: Risk;
+  readonly why?: string;
+  readonly rules?: readonly RiskRule[];
+  /** A file that a leading `*` stands for could be read as an option. */
+  readonly fearsGlobs?: boolean;
+}
+
+export interface JudgedRisk {
+  readonly risk: Risk;
+  /** What makes it so; empty where nothing needs saying. */
+  readonly why: string;
+}
+
+/** A program that no entry names. */
+export const DEFAULT_RISK: Risk = 'medium';
+
+function names(list: string): readonly string[] {
+  return list.trim().split(/\s+/);
+}
+
+function high(why: string, rule: Omit<RiskRule, 'risk' | 'why'> = {}): RiskRule {
+  return { risk: 'high', why, ...rule };
+}
+
+function medium(why: string, rule: Omit<RiskRule, 'risk' | 'why'>): RiskRule {
+  return { risk: 'medium', why, ...rule };
+}
+
+const RUNS = 'runs another program';
+const ROOT = 'changes the rights it runs with';
+const SYSTEM = 'changes the system';
+const NETWORK = 'opens a connection that other programs can be run through';
+const DESTROYS = 'destroys data';
+const CONFIGURES = 'configures programs to run';
+const WRITES = 'writes a file';
+const REWRITES = 'rewrites what others have';
+const RECURSIVE = 'changes a whole directory tree';
+
+const GIT_RULES: readonly RiskRule[] = [
+  ...names('status log diff show rev-parse ls-files blame describe shortlog cat-file').map(
+    (subcommand): RiskRule => ({ risk: 'low', why: 'looks', subcommand }),
+  ),
+  high(CONFIGURES, { letters: 'c', long: ['--config-env', '--exec-path'], isGlobal: true }),
+  high(CONFIGURES, { subcommand: 'clone', letters: 'cu', long: ['--config', '--template'] }),
+  high(CONFIGURES, { subcommand: 'config' }),
+  high(RUNS, {
+    long: names(
+      '--upload-pack --receive-pack --exec --open-files-in-pager --ext-diff --textconv --extcmd',
+    ),
+  }),
+  high(RUNS, { words: ['ext::*', 'fd::*'] }),
+  high(RUNS, { subcommand: 'grep', words: ['-O*'] }),
+  ...names('filter-branch bisect submodule difftool mergetool').map((subcommand) =>
+    high(RUNS, { subcommand }),
+  ),
+  high(RUNS, { subcommand: 'rebase', letters: 'xi', long: ['--interactive'] }),
+  high(DESTROYS, { subcommand: 'clean' }),
+  high(DESTROYS, { subcommand: 'reset', long: ['--hard'] }),
+  high(REWRITES, {
+    subcommand: 'push',
+    letters: 'fd',
+    long: ['--force', '--force-with-lease', '--mirror', '--delete', '--prune'],
+    words: ['+*', ':*'],
+  }),
+  medium(WRITES, { long: ['--output'] }),
+];
+
+/** What is known of programs, as data. The riskiest rule that fits decides; see `riskOf`. */
+export const COMMAND_RISKS: readonly CommandRisk[] = [
+  {
+    programs: names(`
+      ls cat head tail wc grep egrep fgrep echo printf pwd cd : true false test [ cut tr uniq diff cmp comm stat file
+      du df basename dirname realpath readlink which type nl rev tac paste join seq expr sleep printenv env id whoami
+      uname hostname ps jq column md5sum sha1sum sha256sum cksum base64 od hexdump xxd strings tree fold exit
+      nohup nice ionice timeout stdbuf time command builtin exec xargs chronic busybox toybox`),
+    risk: 'low',
+  },
+  {
+    programs: ['date'],
+    risk: 'low',
+    rules: [high(SYSTEM, { words: ['-s*', '-us*'], long: ['--set'] })],
+  },
+  {
+    programs: ['sort'],
+    risk: 'low',
+    rules: [
+      high(RUNS, { long: ['--compress-program'] }),
+      medium(WRITES, { letters: 'o', long: ['--output'] }),
+    ],
+  },
+  { programs: ['split'], risk: 'medium', rules: [high(RUNS, { long: ['--filter'] })] },
+  {
+    programs: ['rg'],
+    risk: 'low',
+    rules: [high(RUNS, { words: ['--pre', '--pre=*', '--hostname-bin*'] })],
+  },
+  {
+    programs: ['find'],
+    risk: 'low',
+    rules: [high(DESTROYS, { words: ['-delete'] }), high(WRITES, { words: ['-fprint*', '-fls*'] })],
+  },
+  {
+    programs: ['fd', 'fdfind'],
+    risk: 'low',
+    rules: [high(RUNS, { letters: 'xX', long: ['--exec', '--exec-batch'] })],
+  },
+  {
+    programs: ['rm', 'unlink', 'rmdir'],
+    risk: 'medium',
+    fearsGlobs: true,
+    rules: [
+      high('deletes a whole directory tree', { letters: 'rR', long: ['--recursive'] }),
+      high(DESTROYS, { long: ['--no-preserve-root'] }),
+    ],
+  },
+  {
+    programs: ['chmod', 'chown', 'chgrp'],
+    risk: 'medium',
+    fearsGlobs: true,
+    rules: [
+      high(RECURSIVE, { letters: 'R', long: ['--recursive'] }),
+      high(ROOT, { matches: '(?:.*,)?[ugoa]*[+=][rwxXugo]*s.*|0*[2-7][0-7]{3}' }),
+    ],
+  },
+  { programs: names('dd shred wipefs truncate srm'), risk: 'high', why: DESTROYS },
+  {
+    programs: names(`
+      mkfs mkswap fdisk sfdisk cfdisk parted mount umount losetup swapon shutdown reboot halt poweroff init telinit
+      systemctl service launchctl systemd-run iptables ip6tables nft ufw insmod modprobe rmmod sysctl useradd userdel
+      usermod groupadd groupdel passwd chpasswd visudo vipw setcap crontab at batch
+      apt apt-get dpkg yum dnf rpm apk pacman snap brew`),
+    risk: 'high',
+    why: SYSTEM,
+  },
+  {
+    programs: names('sudo su doas pkexec runuser chroot unshare nsenter setpriv capsh sg'),
+    risk: 'high',
+    why: ROOT,
+  },
+  {
+    programs: names('nc ncat netcat socat telnet ssh scp sftp ftp rlogin rsh'),
+    risk: 'high',
+    why: NETWORK,
+  },
+  {
+    programs: names(`
+      setsid daemonize start-stop-daemon screen tmux watch script parallel expect flock strace ltrace gdb lldb
+      docker podman kubectl nerdctl entr run-parts vi vim nvim view ex ed emacs nano less more man . source
+      osascript pwsh powershell wish tclsh m4 dc`),
+    risk: 'high',
+    why: RUNS,
+  },
+  { programs: names('killall pkill fuser'), risk: 'high', why: 'ends processes by name' },
+  {
+    programs: ['kill'],
+    risk: 'medium',
+    rules: [high('ends every process', { words: ['-1', '1', '0'] })],
+  },
+  {
+    programs: ['tar', 'bsdtar'],
+    risk: 'medium',
+    rules: [
+      high(RUNS, {
+        letters: 'IF',
+        long: names(`--to-command --checkpoint-action --use-compress-program --rsh-command --info-script
+          --new-volume-script --rmt-command`),
+      }),
+      high('writes outside its directory', { letters: 'P', long: ['--absolute-names'] }),
+    ],
+  },
+  {
+    programs: ['zip'],
+    risk: 'medium',
+    rules: [high(RUNS, { words: ['-TT*', '--unzip-command*'] })],
+  },
+  {
+    programs: ['rsync'],
+    risk: 'medium',
+    rules: [
+      high(RUNS, { letters: 'e', long: ['--rsh', '--rsync-path'] }),
+      high(DESTROYS, { long: ['--delete'] }),
+    ],
+  },
+  {
+    programs: ['make', 'gmake'],
+    risk: 'medium',
+    rules: [high(RUNS, { words: ['SHELL=*', '--eval*', '-E*'] })],
+  },
+  { programs: ['git'], risk: 'medium', rules: GIT_RULES },
+  {
+    programs: ['curl', 'wget'],
+    risk: 'medium',
+    rules: [
+      high('takes its options from a file or runs a program', {
+        letters: 'K',
+        long: ['--config', '--use-askpass'],
+      }),
+    ],
+  },
+];

@@ -1,0 +1,168 @@
+import { EventEmitter } from 'node:events';
+import { readFile } from 'node:fs';
+import type { ActorContext, Behavior } from '../../../src/actors/actor.ts';
+import { serveActors } from '../../../src/actors/actor-host.ts';
+import { Fault } from '../../../src/base/fault.ts';
+
+export interface HostSetupData {
+  readonly failSetup?: string;
+  readonly exitOnSetup?: number;
+  readonly neverUp?: boolean;
+  readonly mailMax?: number;
+  readonly failClose?: boolean;
+  readonly label?: string;
+}
+
+export interface Init {
+  readonly onStart?: 'throw' | 'spin' | 'never' | 'exit' | 'later';
+  readonly onStop?: 'throw' | 'never' | 'say';
+  readonly anything?: unknown;
+}
+
+export type StrayKind =
+  | 'timer'
+  | 'immediate'
+  | 'next-tick'
+  | 'rejection'
+  | 'detached'
+  | 'emitter'
+  | 'file'
+  | 'microtask';
+
+/** What a test makes its actors do. */
+export type Deed =
+  | { readonly do: 'echo'; readonly value: unknown }
+  | { readonly do: 'echo-later'; readonly value: unknown }
+  | { readonly do: 'never-settle' }
+  | { readonly do: 'exit'; readonly saying?: unknown }
+  | { readonly do: 'throw' }
+  | { readonly do: 'throw-fault' }
+  | { readonly do: 'reject' }
+  | { readonly do: 'stray'; readonly kind: StrayKind }
+  | { readonly do: 'say-function' }
+  | { readonly do: 'say-function-and-exit' }
+  | { readonly do: 'say-many'; readonly count: number; readonly andThen?: 'exit-thread' | 'spin' }
+  | { readonly do: 'out-of-memory' };
+
+function spin(): never {
+  for (;;);
+}
+
+const strays: Readonly<Record<StrayKind, (fail: () => never) => void>> = {
+  timer: (fail) => void setTimeout(fail, 1),
+  immediate: (fail) => void setImmediate(fail),
+  'next-tick': (fail) => process.nextTick(fail),
+  rejection: (fail) => void Promise.resolve().then(fail),
+  detached: (fail) => {
+    void (async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      fail();
+    })();
+  },
+  emitter: () => {
+    const emitter = new EventEmitter();
+    setImmediate(() => emitter.emit('error', new Error('stray')));
+  },
+  file: (fail) => readFile(new URL(import.meta.url), fail),
+  microtask: (fail) => queueMicrotask(fail),
+};
+
+function stray(): never {
+  throw new Error('stray');
+}
+
+function sayMany(ctx: ActorContext<unknown>, count: number, andThen: string | undefined): void {
+  for (let n = 0; n < count; n += 1) ctx.tell(n);
+  if (andThen === undefined) return;
+  setImmediate(() => (andThen === 'spin' ? spin() : process.exit(7)));
+}
+
+const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function act(ctx: ActorContext<unknown>, deed: Deed): void | Promise<void> {
+  switch (deed.do) {
+    case 'echo':
+      return ctx.tell(deed.value);
+    case 'echo-later':
+      return later().then(() => ctx.tell(deed.value));
+    case 'never-settle':
+      return new Promise(() => undefined);
+    case 'exit':
+      if (deed.saying !== undefined) ctx.tell(deed.saying);
+      return ctx.exit();
+    case 'throw':
+      throw new Error('thrown by the actor');
+    case 'throw-fault':
+      throw new Fault('model.timeout', 'a fault of its own', { retry: 'safe', detail: { a: 1 } });
+    case 'reject':
+      return Promise.reject(new Error('rejected by the actor'));
+    case 'stray':
+      return strays[deed.kind](stray);
+    case 'say-function':
+      ctx.tell('before');
+      ctx.tell(() => undefined);
+      return ctx.tell('after');
+    case 'say-function-and-exit':
+      ctx.tell(() => undefined);
+      return ctx.exit();
+    case 'say-many':
+      return sayMany(ctx, deed.count, deed.andThen);
+    case 'out-of-memory': {
+      const hoard: unknown[][] = [];
+      for (;;) hoard.push(new Array(100_000).fill(hoard.length));
+    }
+  }
+}
+
+let closedTimes = 0;
+
+function behavior(data: HostSetupData): Behavior<Init, Deed, unknown> {
+  return {
+    ...(data.mailMax === undefined ? {} : { mailMax: data.mailMax }),
+    start(id, init, ctx) {
+      if (init.onStart === 'throw') throw new Error(`${id} cannot start`);
+      if (init.onStart === 'spin') spin();
+      if (init.onStart === 'exit') ctx.exit();
+      const actor = {
+        receive: (deed: Deed) => act(ctx, deed),
+        stop(reason: string): void | Promise<void> {
+          if (init.onStop === 'throw') throw new Error('cannot stop');
+          if (init.onStop === 'never') return new Promise(() => undefined);
+          if (init.onStop === 'say') ctx.tell(`stopping: ${reason}`);
+        },
+      };
+      if (init.onStart === 'never') return new Promise(() => undefined);
+      if (init.onStart === 'later') return later().then(() => actor);
+      return actor;
+    },
+    control: {
+      add: (a: number, b: number) => a + b,
+      label: () => data.label ?? '',
+      'throw-fault': () => {
+        throw new Fault('model.timeout', 'a fault of its own', { retry: 'safe', detail: { a: 1 } });
+      },
+      hang: () => new Promise(() => undefined),
+      'exit-thread': (code: number) => {
+        setImmediate(() => process.exit(code));
+        return new Promise(() => undefined);
+      },
+      'answer-on': (port: { postMessage(body: unknown): void; close(): void }) => {
+        port.postMessage('hello');
+        port.close();
+      },
+      handles: () => process.getActiveResourcesInfo().length,
+      secret: () => Reflect.get(globalThis, 'secret') ?? null,
+    },
+    close() {
+      closedTimes += 1;
+      if (data.failClose || closedTimes > 1) throw new Error('cannot close');
+    },
+  };
+}
+
+export default serveActors((data: HostSetupData) => {
+  if (data.failSetup !== undefined) throw new Error(data.failSetup);
+  if (data.exitOnSetup !== undefined) process.exit(data.exitOnSetup);
+  if (data.neverUp) return new Promise<Behavior<Init, Deed, unknown>>(() => undefined);
+  return behavior(data);
+});
