@@ -79,7 +79,8 @@ class PiscinaThreads implements ThreadPool {
     this.#piscina.on('error', (thrown: unknown) => options.onBroken(messageOf(thrown)));
     this.#piscina.on('workerCreate', () => {
       this.#watchThreads();
-      options.onFree();
+      // piscina says so just before it counts the thread as one that takes tasks.
+      queueMicrotask(options.onFree);
     });
     this.#watchThreads();
   }

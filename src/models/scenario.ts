@@ -24,10 +24,13 @@
  *
  * Strings are Liquid templates over what the run itself has said and done: `prompt`, `notes` (later user messages),
  * `turn`, `agent_id`, `results` (of the last turn, in call order: `tool`, `text`, `is_error`, and `json` where the
- * text is JSON, apart from a first line `[Agent …]`), `calls['turn-1/call-2']` (any earlier one, the same fields). In
+ * text is JSON, apart from a first line `[Agent …]`), `calls['turn-1/call-2']` (of any turn, the same fields). In
  * `args` and `each` a string that is one `{{ … }}` and nothing else keeps the value's type. A missing value is a fault,
- * never an empty string. A run plays those turns whose `when` fits its prompt, turn n the n-th of them, counted by
- * what its history holds: a restart changes nothing.
+ * never an empty string. Beside Liquid's filters there are `count`, `flatten`, `basename`, `dirname`, `thousands` and
+ * `row` (`template-filters.ts`); files, the clock and chance are out of reach.
+ *
+ * A run plays those turns whose `when` fits its prompt, turn n the n-th of them, counted by what its history holds: a
+ * restart changes nothing.
  */
 import { isMap, LineCounter, parseDocument } from 'yaml';
 import type { Json, JsonObject } from '../base/json.ts';

@@ -84,7 +84,7 @@ function assistantParts(
       input: toInput(type, call?.argsText ?? ''),
       ...(call?.providerMeta === undefined
         ? {}
-        : { providerOptions: toOptions(call.providerMeta) }),
+        : { providerOptions: callOptions(call.providerMeta) }),
     };
   });
 }

@@ -23,7 +23,13 @@ const ERROR_CHARS_MAX = 4000;
 /** `setTimeout` fires at once above this. */
 const TIMER_MS_MAX = 2_147_483_647;
 
-export type AnyTool = Tool<never, AbortSignal>;
+/**
+ * A tool of whatever arguments. `stopGraceMs`: milliseconds it needs, after its signal, to clean up what it started;
+ * its call is not abandoned before.
+ */
+export interface AnyTool extends Tool<never, AbortSignal> {
+  readonly stopGraceMs?: number;
+}
 
 export interface InvokeOptions {
   /** Milliseconds; can shorten the tool's own limit, not lengthen it. */
@@ -84,10 +90,11 @@ function untilStopped(
     };
     const stopWith = (why: Failure, reason: unknown): void => {
       if (call.stop.signal.aborted) return;
-      grace = setTimeout(end, call.options.graceMs ?? 0, why);
+      const graceMs = Math.max(call.options.graceMs ?? 0, tool.stopGraceMs ?? 0);
+      grace = setTimeout(end, graceMs, why);
       void settled.then((outcome) => end(ownWords(outcome, why)));
       call.stop.abort(reason);
-      if ((call.options.graceMs ?? 0) <= 0) end(why);
+      if (graceMs <= 0) end(why);
     };
     const onAbort = (): void => {
       const why = messageOf(signal.reason);

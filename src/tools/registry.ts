@@ -1,11 +1,27 @@
-import type { ToolDefinition } from '../runtime/core/tool.ts';
+import type { Tool, ToolDefinition } from '../runtime/core/tool.ts';
 import { actorTools } from './actor-tools.ts';
-import { computeTools } from './compute-tools.ts';
+import { codeStats } from './code-stats.ts';
+import { findDuplicates } from './find-duplicates.ts';
 import type { AnyTool } from './invoke-tool.ts';
+import type { Shells } from './shell.ts';
+import { SHELL_DEFINITION } from './shell-definition.ts';
 
-export const hostTools: ReadonlyMap<string, AnyTool> = new Map();
-
+/** What the host knows of every built-in tool: name, schema, effect, place. Code runs where `place` says. */
 export const BUILTIN_TOOLS: readonly ToolDefinition[] = [
-  ...actorTools.values(),
-  ...computeTools.values(),
+  ...[...actorTools.values()].map(definitionOf),
+  definitionOf(codeStats),
+  definitionOf(findDuplicates),
+  SHELL_DEFINITION,
 ];
+
+/** The built-in tools that run on the host's thread, by name. */
+export function hostTools(shells: Shells): ReadonlyMap<string, AnyTool> {
+  return new Map([[shells.tool.name, shells.tool]]);
+}
+
+/** A tool without its code: plain data that crosses a thread. */
+export function definitionOf(tool: Tool<never, AbortSignal>): ToolDefinition {
+  const { name, description, parameters, effect, place, timeoutMs, module } = tool;
+  const definition = { name, description, parameters, effect, place, timeoutMs };
+  return module === undefined ? definition : { ...definition, module };
+}

@@ -57,6 +57,11 @@ export function workspaceOf(scope: ToolScope): string {
   return scope.files[0]?.workspaceDir ?? '/';
 }
 
+/** Where a path leads when every symlink is followed, also a dangling one. Throws what the file system throws. */
+export async function realPathOf(path: string): Promise<string> {
+  return (await follow(path, LINKS_MAX)).real;
+}
+
 /** The real path of what exists; for what does not, of its nearest existing ancestor, plus the rest. */
 async function follow(path: string, links: number): Promise<{ real: string; exists: boolean }> {
   try {

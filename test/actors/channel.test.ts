@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { type ChannelEvents, openChannel } from '../../src/actors/channel.ts';
 import type { Fault } from '../../src/base/fault.ts';
 import { activeResources, uncaughtDuring } from '../support/actors-fixture.ts';
@@ -28,118 +28,116 @@ async function nextBatch(port: MessagePort): Promise<unknown[]> {
   return batch;
 }
 
-describe('a channel', () => {
-  test('carries what was sent in one tick as one array, in order', async () => {
-    const { channel, far } = sender();
-    for (const n of [1, 2, 3]) channel.send(n);
-    await Promise.resolve().then(() => undefined);
-    channel.send(4);
-    expect(await nextBatch(far)).toEqual([1, 2, 3]);
-    expect(await nextBatch(far)).toEqual([4]);
-  });
+test('a channel carries what was sent in one tick as one array, in order', async () => {
+  const { channel, far } = sender();
+  for (const n of [1, 2, 3]) channel.send(n);
+  await Promise.resolve().then(() => undefined);
+  channel.send(4);
+  expect(await nextBatch(far)).toEqual([1, 2, 3]);
+  expect(await nextBatch(far)).toEqual([4]);
+});
 
-  test('answers a handled batch as one batch', async () => {
-    const { near, far } = portPair();
-    const echo = openChannel<number, number>(near, (body) => echo.send(body * 10));
+test('a channel answers a handled batch as one batch', async () => {
+  const { near, far } = portPair();
+  const echo = openChannel<number, number>(near, (body) => echo.send(body * 10));
+  far.postMessage([1, 2, 3]);
+  expect(await nextBatch(far)).toEqual([10, 20, 30]);
+});
+
+test('a channel delivers the rest of a batch after a body whose receiver throws, and the throw surfaces', async () => {
+  const { near, far } = portPair();
+  const got: number[] = [];
+  const thrown = await uncaughtDuring(() => {
+    openChannel<number, never>(near, (body) => {
+      if (body === 2) throw new Error('cannot take 2');
+      got.push(body);
+    });
     far.postMessage([1, 2, 3]);
-    expect(await nextBatch(far)).toEqual([10, 20, 30]);
   });
+  expect(thrown).toMatchObject({ message: 'cannot take 2' });
+  expect(got).toEqual([1, 3]);
+});
 
-  test('delivers the rest of a batch after a body whose receiver throws, and the throw surfaces', async () => {
-    const { near, far } = portPair();
-    const got: number[] = [];
-    const thrown = await uncaughtDuring(() => {
-      openChannel<number, never>(near, (body) => {
-        if (body === 2) throw new Error('cannot take 2');
-        got.push(body);
-      });
-      far.postMessage([1, 2, 3]);
-    });
-    expect(thrown).toMatchObject({ message: 'cannot take 2' });
-    expect(got).toEqual([1, 3]);
+test('a channel hands a throwing receiver to `failed` where one is given', async () => {
+  const { near, far } = portPair();
+  const failed = new Promise((resolve) => {
+    const receive = (): void => {
+      throw new Error('no');
+    };
+    openChannel<number, never>(near, receive, { failed: resolve });
   });
+  far.postMessage([1]);
+  expect(await failed).toMatchObject({ message: 'no' });
+});
 
-  test('hands a throwing receiver to `failed` where one is given', async () => {
-    const { near, far } = portPair();
-    const failed = new Promise((resolve) => {
-      const receive = (): void => {
-        throw new Error('no');
-      };
-      openChannel<number, never>(near, receive, { failed: resolve });
-    });
-    far.postMessage([1]);
-    expect(await failed).toMatchObject({ message: 'no' });
+test('a channel tells the sender of the one body that cannot be cloned and sends the others, in order', async () => {
+  const refused: { body: unknown; fault: Fault }[] = [];
+  const { channel, far } = sender({
+    unsent: (body, fault) => {
+      refused.push({ body, fault });
+      return undefined;
+    },
   });
+  const uncloneable = { call: () => undefined };
+  for (const body of ['a', uncloneable, 'b']) channel.send(body);
+  expect(await nextBatch(far)).toEqual(['a']);
+  expect(await nextBatch(far)).toEqual(['b']);
+  expect(refused).toEqual([{ body: uncloneable, fault: expect.anything() }]);
+  expect(refused[0]?.fault).toMatchObject({ code: 'channel.lost', retry: 'never' });
+  expect(refused[0]?.fault.message).toContain('could not be cloned');
+});
 
-  test('tells the sender of the one body that cannot be cloned and sends the others, in order', async () => {
-    const refused: { body: unknown; fault: Fault }[] = [];
-    const { channel, far } = sender({
-      unsent: (body, fault) => {
-        refused.push({ body, fault });
-        return undefined;
-      },
-    });
-    const uncloneable = { call: () => undefined };
-    for (const body of ['a', uncloneable, 'b']) channel.send(body);
-    expect(await nextBatch(far)).toEqual(['a']);
-    expect(await nextBatch(far)).toEqual(['b']);
-    expect(refused).toEqual([{ body: uncloneable, fault: expect.anything() }]);
-    expect(refused[0]?.fault).toMatchObject({ code: 'channel.lost', retry: 'never' });
-    expect(refused[0]?.fault.message).toContain('could not be cloned');
-  });
+test('a channel puts what `unsent` returns in the place of the body that cannot be cloned', async () => {
+  const { channel, far } = sender({ unsent: () => 'instead' });
+  for (const body of ['a', () => undefined, 'b']) channel.send(body);
+  expect(await nextBatch(far)).toEqual(['a']);
+  expect(await nextBatch(far)).toEqual(['instead']);
+  expect(await nextBatch(far)).toEqual(['b']);
+});
 
-  test('puts what `unsent` returns in the place of the body that cannot be cloned', async () => {
-    const { channel, far } = sender({ unsent: () => 'instead' });
-    for (const body of ['a', () => undefined, 'b']) channel.send(body);
-    expect(await nextBatch(far)).toEqual(['a']);
-    expect(await nextBatch(far)).toEqual(['instead']);
-    expect(await nextBatch(far)).toEqual(['b']);
-  });
+test('a channel moves what is in the transfer lists, also beside a body that cannot be cloned', async () => {
+  const { channel, far } = sender({ unsent: () => undefined });
+  const buffers = [new ArrayBuffer(8), new ArrayBuffer(16)];
+  for (const buffer of buffers) channel.send(buffer, [buffer]);
+  const [[first, second]] = [await nextBatch(far)];
+  expect([first, second]).toMatchObject([{ byteLength: 8 }, { byteLength: 16 }]);
+  expect(buffers.map((buffer) => buffer.byteLength)).toEqual([0, 0]);
 
-  test('moves what is in the transfer lists, also beside a body that cannot be cloned', async () => {
-    const { channel, far } = sender({ unsent: () => undefined });
-    const buffers = [new ArrayBuffer(8), new ArrayBuffer(16)];
-    for (const buffer of buffers) channel.send(buffer, [buffer]);
-    const [[first, second]] = [await nextBatch(far)];
-    expect([first, second]).toMatchObject([{ byteLength: 8 }, { byteLength: 16 }]);
-    expect(buffers.map((buffer) => buffer.byteLength)).toEqual([0, 0]);
+  const third = new ArrayBuffer(32);
+  channel.send(() => undefined);
+  channel.send(third, [third]);
+  expect(await nextBatch(far)).toMatchObject([{ byteLength: 32 }]);
+  expect(third.byteLength).toBe(0);
+});
 
-    const third = new ArrayBuffer(32);
-    channel.send(() => undefined);
-    channel.send(third, [third]);
-    expect(await nextBatch(far)).toMatchObject([{ byteLength: 32 }]);
-    expect(third.byteLength).toBe(0);
-  });
+test('a channel reads what has arrived at once when drained, and nothing twice', () => {
+  const { near, far } = portPair();
+  const got: number[] = [];
+  const channel = openChannel<number, never>(near, (body) => got.push(body));
+  far.postMessage([1, 2]);
+  far.postMessage([3]);
+  expect(got).toEqual([]);
+  channel.drain();
+  channel.drain();
+  expect(got).toEqual([1, 2, 3]);
+});
 
-  test('reads what has arrived at once when drained, and nothing twice', () => {
-    const { near, far } = portPair();
-    const got: number[] = [];
-    const channel = openChannel<number, never>(near, (body) => got.push(body));
-    far.postMessage([1, 2]);
-    far.postMessage([3]);
-    expect(got).toEqual([]);
-    channel.drain();
-    channel.drain();
-    expect(got).toEqual([1, 2, 3]);
-  });
+test('a channel posts what is queued when it closes, drops what is sent later, and may close twice', async () => {
+  const { channel, far } = sender();
+  channel.send('last');
+  channel.close();
+  channel.send('too late');
+  channel.close();
+  const heard: unknown[] = [];
+  far.on('message', (batch) => heard.push(batch));
+  await once(far, 'close');
+  expect(heard).toEqual([['last']]);
+});
 
-  test('posts what is queued when it closes, drops what is sent later, and may close twice', async () => {
-    const { channel, far } = sender();
-    channel.send('last');
-    channel.close();
-    channel.send('too late');
-    channel.close();
-    const heard: unknown[] = [];
-    far.on('message', (batch) => heard.push(batch));
-    await once(far, 'close');
-    expect(heard).toEqual([['last']]);
-  });
-
-  test('keeps the process alive until it is unreferenced', () => {
-    const before = activeResources()['MessagePort'] ?? 0;
-    const { channel } = sender();
-    expect(activeResources()['MessagePort'] ?? 0).toBe(before + 1);
-    channel.unref();
-    expect(activeResources()['MessagePort'] ?? 0).toBe(before);
-  });
+test('a channel keeps the process alive until it is unreferenced', () => {
+  const before = activeResources()['MessagePort'] ?? 0;
+  const { channel } = sender();
+  expect(activeResources()['MessagePort'] ?? 0).toBe(before + 1);
+  channel.unref();
+  expect(activeResources()['MessagePort'] ?? 0).toBe(before);
 });

@@ -150,6 +150,12 @@ const BAD: readonly (readonly [string, object, string, string])[] = [
     'at most 2',
   ],
   [
+    'a key in a place that is not secret by its name',
+    entry('openai', { ...LOCAL, temperature: 'sk-hunter2hunter2' }),
+    'providers.models.openai.x.temperature',
+    'found a value that looks like a key (not shown)',
+  ],
+  [
     'too many retries',
     entry('openai', { ...LOCAL, max_retries: 100 }),
     'providers.models.openai.x.max_retries',

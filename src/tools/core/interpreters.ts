@@ -113,20 +113,15 @@ const SED_COMMAND = new RegExp(
 
 /** sed can start programs (`e`) and write files (`w`) from its script: only scripts that plainly do not are taken. */
 function sedRisk(args: readonly ShellWord[]): JudgedRisk {
-  const scripts: (ShellWord | undefined)[] = [];
-  let isInPlace = false;
-  for (let i = 0; i < args.length; i += 1) {
-    const word = args[i];
-    if (word === undefined || word.isDynamic) return INLINE;
-    const kind = sedArgument(word.text);
-    if (kind === 'unknown') return INLINE;
-    if (kind === 'in-place') isInPlace = true;
-    if (kind === 'expression') i += 1;
-    if (kind === 'expression' || (kind === 'operand' && scripts.length === 0))
-      scripts.push(args[i]);
-  }
-  if (scripts.length === 0 || !scripts.every(isPlainSed)) return INLINE;
-  return { risk: isInPlace ? 'medium' : 'low', why: isInPlace ? 'changes files in place' : '' };
+  const kinds = args.map(({ text }) => sedArgument(text));
+  const hasExpression = kinds.includes('expression');
+  const scripts = hasExpression
+    ? args.filter((_, i) => kinds[i - 1] === 'expression')
+    : args.filter((_, i) => kinds[i] === 'operand').slice(0, 1);
+  const isKnown = !kinds.includes('unknown') && !args.some((word) => word.isDynamic);
+  if (!isKnown || scripts.length === 0 || !scripts.every(isPlainSed)) return INLINE;
+  if (kinds.includes('in-place')) return { risk: 'medium', why: 'changes files in place' };
+  return { risk: 'low', why: '' };
 }
 
 function sedArgument(text: string): 'plain' | 'in-place' | 'expression' | 'operand' | 'unknown' {
@@ -136,8 +131,8 @@ function sedArgument(text: string): 'plain' | 'in-place' | 'expression' | 'opera
   return /^(?:-[nErsuz]*e|--expression)$/.test(text) ? 'expression' : 'unknown';
 }
 
-function isPlainSed(word: ShellWord | undefined): boolean {
-  if (word === undefined || word.isDynamic || word.text.length > 2000) return false;
+function isPlainSed(word: ShellWord): boolean {
+  if (word.isDynamic || word.text.length > 2000) return false;
   SED_COMMAND.lastIndex = 0;
   while (SED_COMMAND.lastIndex < word.text.length) {
     if (!SED_COMMAND.test(word.text)) return false;

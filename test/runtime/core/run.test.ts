@@ -38,10 +38,10 @@ function ended(ordinal: number, change = {}): RunCommand {
   return { type: 'child-ended', ordinal, outcome: childOutcome(change) };
 }
 
-const cancel: RunCommand = {
+const cancel = {
   type: 'stop',
   stop: { status: 'cancelled', reason: 'enough', by: 'user', error_type: null },
-};
+} satisfies RunCommand;
 
 function after(...commands: RunCommand[]): { state: RunState; events: readonly RunEvent[] } {
   const { states, events } = walk(machine, commands);
@@ -253,7 +253,7 @@ describe('calls', () => {
   it('D7: a denied approval is the result of the call, and the run goes on', () => {
     const { state, events } = after(
       start(),
-      answered(1, '', [[{ name: 'w' }, { ...writeTool, approval: true }]]),
+      answered(1, '', [[{ name: 'w' }, { ...writeTool, approval: true } as CallVerdict]]),
       { type: 'approval', turn: 1, call: 1, granted: false, by: 'me', why: 'no' },
     );
     expect(types(events)).toContain('approval.denied');
@@ -465,7 +465,7 @@ describe('stopping', () => {
 
   it('N2: called off before it began, a run asks nothing', () => {
     const { state, events } = after(
-      { type: 'start', spec: specOf(), stop: (cancel as { stop: never }).stop },
+      { type: 'start', spec: specOf(), stop: cancel.stop },
       { type: 'halted' },
     );
     expect(types(events)).toEqual(['run.started', 'run.stopping', 'run.cancelled']);
