@@ -1,6 +1,6 @@
 // The composition root of a local host: the one place that names concrete journals, pools and tools. A `Troupe` owns its
 // state directory, its threads and its runs, and gives all of them back on `close`.
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { EventEmitter } from 'eventemitter3';
@@ -10,11 +10,10 @@ import type { Clock } from './base/clock.ts';
 import { Fault } from './base/fault.ts';
 import type { Random } from './base/random.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
-import { endsRun, type Run, type RunOutcome, runOutcome } from './run.ts';
+import { endsRun, type Run, runOutcome } from './run.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import type { JournalEvent } from './runtime/core/event.ts';
 import type { RosterEntry } from './runtime/core/gate.ts';
-import type { FileScope } from './runtime/core/tool.ts';
 import { followEvents } from './runtime/follow-events.ts';
 import type { Journal } from './runtime/journal.ts';
 import { loadConfig } from './runtime/load-config.ts';
@@ -26,13 +25,24 @@ import { type RunSummary, type RunTreeView, RunViews } from './runtime/run-views
 import { openSqliteJournal } from './runtime/sqlite-journal.ts';
 import { openStateDir, type StateDir } from './runtime/state-dir.ts';
 import { systemRandom } from './runtime/system-random.ts';
+import {
+  type ConfigSource,
+  checkStart,
+  chooseAgent,
+  initiatorFiles,
+  type StartRequest,
+  workspaceFor,
+} from './start-request.ts';
 import { threadEntry } from './thread-entry.ts';
 import { gatherTools } from './tool-catalogue.ts';
 import type { AnyTool } from './tools/invoke-tool.ts';
+import { Shells } from './tools/shell.ts';
 
 export interface TroupeOptions {
   /** Path of a `troupe.toml`, or the same tables as an object; default `troupe.toml` in the working directory. */
   readonly config?: string | object;
+  /** Agents given in code, by id: the fields of `[agents.<id>]`. */
+  readonly agents?: Readonly<Record<string, object>>;
   /** Where the journal and everything else of this host is kept; default `.troupe` in the working directory. */
   readonly stateDir?: string;
   /** Threads that agents' actors share; default `[runtime] actor_threads`. */
@@ -51,24 +61,6 @@ export interface TroupeOptions {
   readonly random?: Random;
 }
 
-export interface StartRequest {
-  /** Id or display name of a configured agent. */
-  readonly agent: string;
-  readonly prompt: string;
-  /** Project whose agents the run may see; default the agent's own. */
-  readonly project?: string;
-  /** Folder that the run's tools work in; default the agent's `workspace.dir`, else the configuration's folder. */
-  readonly workspace?: string;
-  readonly maxTurns?: number;
-  /** Aborting it cancels the run; aborted already, the run is recorded and ends before it asks anything. */
-  readonly signal?: AbortSignal;
-  /** Under whose authority the tree runs (SPEC R9); default the user of this process. */
-  readonly principal?: string;
-  readonly orgPosition?: string;
-  /** What that person's files policy forbids, frozen for the whole tree; default nothing more than the agents' own. */
-  readonly files?: Partial<Omit<FileScope, 'workspaceDir' | 'protected'>>;
-}
-
 /** What `troupe.on` hears: `event` for each journaled event, `delta` for each piece of an answer as it is written. */
 export interface TroupeEvents {
   event: (event: JournalEvent) => void;
@@ -76,7 +68,7 @@ export interface TroupeEvents {
 }
 
 export class Troupe extends EventEmitter<TroupeEvents> {
-  readonly #config: ResolvedConfig;
+  readonly #source: ConfigSource;
   readonly #state: StateDir;
   readonly #engine: LocalEngine;
   readonly #tree: RunTree;
@@ -89,8 +81,11 @@ export class Troupe extends EventEmitter<TroupeEvents> {
    * `tool.invalid`, `sqlite.absent`, `actor.not-ready`.
    */
   static async open(options: TroupeOptions = {}): Promise<Troupe> {
-    const config = loadConfig(options.config ?? 'troupe.toml');
-    const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? []);
+    const source = options.config ?? 'troupe.toml';
+    const agents = options.agents ?? {};
+    const config = loadConfig(source, { agents });
+    const shells = new Shells();
+    const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? [], shells);
     const state = openStateDir(makeParent(resolve(options.stateDir ?? '.troupe')));
     let journal: Journal | null = null;
     try {
@@ -109,11 +104,12 @@ export class Troupe extends EventEmitter<TroupeEvents> {
         computeThreads: options.computeThreads ?? config.runtime.computeThreads,
         tools: catalogue.definitions,
         hostTools: catalogue.hostTools,
+        shells,
         approve: options.onApproval === undefined ? null : askerOf(options.onApproval),
         onThreadLost: (what, detail) =>
           options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
       });
-      return new Troupe(config, state, engine, options);
+      return new Troupe({ config, source, agents }, state, engine, options);
     } catch (thrown) {
       await journal?.close().catch(() => undefined);
       state.lock.release();
@@ -122,13 +118,14 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   }
 
   private constructor(
-    config: ResolvedConfig,
+    source: ConfigSource,
     state: StateDir,
     engine: LocalEngine,
     options: TroupeOptions,
   ) {
     super();
-    this.#config = config;
+    this.#source = source;
+    const { config } = source;
     this.#state = state;
     this.#engine = engine;
     this.#tree = new RunTree({
@@ -148,7 +145,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   }
 
   get config(): ResolvedConfig {
-    return this.#config;
+    return this.#source.config;
   }
 
   /** Where this host keeps its state, absolute. */
@@ -171,24 +168,19 @@ export class Troupe extends EventEmitter<TroupeEvents> {
    */
   async start(request: StartRequest): Promise<Run> {
     if (this.#closed !== null) throw closed();
-    const { prompt } = request;
-    if (typeof prompt !== 'string' || prompt.trim() === '') {
-      throw new Fault('argument.invalid', 'the prompt is empty; say what the agent is to do');
-    }
-    const agent = this.#agentFor(request);
-    const workspaceDir = realFolder(
-      resolve(request.workspace ?? agent.workspaceDir ?? this.#config.baseDir),
-    );
+    checkStart(request);
+    const { agent, raw } = chooseAgent(this.#source, request);
+    const workspaceDir = workspaceFor(request, agent, this.#source.config);
     const supervisor = this.#tree.startRoot({
       agent,
-      raw: false,
-      prompt,
+      raw,
+      prompt: request.prompt,
       origin: 'user',
       project: request.project ?? agent.project,
       security: freezeSecurity(
         request.principal ?? userInfo().username,
         request.orgPosition ?? null,
-        this.#initiatorFiles(request, workspaceDir),
+        initiatorFiles(request, workspaceDir, [this.#state.path]),
       ),
       workspaceDir,
       maxTurns: request.maxTurns ?? null,
@@ -218,11 +210,11 @@ export class Troupe extends EventEmitter<TroupeEvents> {
 
   /** The configured agents, or those that `from` may delegate to, as the tool `agents` shows them (SPEC A1). */
   agents(): readonly AgentConfig[] {
-    return [...this.#config.agents.values()];
+    return [...this.#source.config.agents.values()];
   }
 
   agentsFrom(agentId: string): readonly RosterEntry[] {
-    return this.#tree.rosterOf(this.#agentFor({ agent: agentId }));
+    return this.#tree.rosterOf(chooseAgent(this.#source, { agent: agentId }).agent);
   }
 
   /** What is alive here: for operators, and for tests that nothing was left behind. */
@@ -297,43 +289,6 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     return { noteId, receipts };
   }
 
-  #agentFor({ agent: asked, project }: Pick<StartRequest, 'agent' | 'project'>): AgentConfig {
-    const { agents, projects } = this.#config;
-    if (project !== undefined && !projects.has(project)) {
-      const known = [...projects.keys()].join(', ') || '(none)';
-      throw new Fault('argument.invalid', `unknown project '${project}'; configured: ${known}`);
-    }
-    const seen = [...agents.values()].filter(
-      (agent) => project === undefined || agent.project === null || agent.project === project,
-    );
-    const named = seen.filter((agent) => agent.name.toLowerCase() === asked.toLowerCase());
-    const agent = seen.find((each) => each.id === asked) ?? (named.length === 1 ? named[0] : null);
-    if (agent === undefined || agent === null) {
-      const known = seen.map((each) => each.id).join(', ') || '(none)';
-      throw new Fault('agent.not-found', `Unknown agent '${asked}'. Available agents: ${known}`);
-    }
-    if (!agent.enabled) {
-      throw new Fault(
-        'agent.unusable',
-        `agent '${agent.id}' is disabled; set [agents.${agent.id}].enabled = true`,
-      );
-    }
-    return agent;
-  }
-
-  #initiatorFiles(request: StartRequest, workspaceDir: string): FileScope {
-    return {
-      workspaceDir,
-      workspaceOnly: false,
-      roots: [],
-      readRoots: [],
-      writeRoots: [],
-      forbidden: [],
-      ...request.files,
-      protected: [this.#state.path],
-    };
-  }
-
   #cancelOn(signal: AbortSignal | undefined, supervisor: RunSupervisor): void {
     if (signal === undefined || signal.aborted) return;
     const cancel = () => {
@@ -355,14 +310,6 @@ function makeParent(stateDir: string): string {
   return stateDir;
 }
 
-function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    throw new Fault('argument.invalid', `the workspace ${path} does not exist; create it first`);
-  }
-}
-
 function abortWords(signal: AbortSignal): string {
   const { reason } = signal;
   if (reason instanceof Error && reason.name !== 'AbortError') return reason.message;
@@ -376,5 +323,3 @@ function closed(): Fault {
 function noSuchRun(runId: string): Fault {
   return new Fault('run.not-found', `no run '${runId}' in this journal; \`troupe ps\` lists them`);
 }
-
-export type { RunOutcome };

@@ -1,7 +1,7 @@
 export type { ApprovalAsker } from './approval-asker.ts';
 export { Fault, type FaultCode, type RetryAdvice } from './base/fault.ts';
 export type { Json, JsonObject } from './base/json.ts';
-export { type StartRequest, Troupe, type TroupeEvents, type TroupeOptions } from './host.ts';
+export { Troupe, type TroupeEvents, type TroupeOptions } from './host.ts';
 export type { CancelAnswer, Run, RunOutcome, SentNote } from './run.ts';
 export type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 export type { EventType, JournalEvent } from './runtime/core/event.ts';
@@ -11,4 +11,5 @@ export type { Effect, ToolContext, ToolEffect, ToolOutcome } from './runtime/cor
 export type { ApprovalAnswer, ApprovalRequest } from './runtime/engine.ts';
 export type { NoteReceipt } from './runtime/note-receipts.ts';
 export type { RunSummary, RunTreeView } from './runtime/run-views.ts';
+export type { StartRequest } from './start-request.ts';
 export { defineTool } from './tools/define-tool.ts';

@@ -24,6 +24,7 @@ import type { ActorHostSetup } from './threads/actor-host.ts';
 import { failed } from './tools/core/failure.ts';
 import { invokeNamed } from './tools/invoke-named.ts';
 import type { AnyTool } from './tools/invoke-tool.ts';
+import type { Shells } from './tools/shell.ts';
 
 /** How often threads may be replaced before troupe gives up on them: SPEC J7's figures. */
 const RESTARTS = { restartsMax: 3, periodMs: 60_000 };
@@ -45,6 +46,8 @@ export interface LocalEngineOptions {
   readonly tools: ReadonlyMap<string, ToolDefinition>;
   /** Tools that run on the host's thread, by name. */
   readonly hostTools: ReadonlyMap<string, AnyTool>;
+  /** Every child process of this host. */
+  readonly shells: Shells;
   readonly approve: EnginePort['approve'];
   /** A thread died: for the log. */
   readonly onThreadLost: (what: string, detail: string) => void;
@@ -190,7 +193,11 @@ export class LocalEngine implements EnginePort {
 
   async close(): Promise<void> {
     this.#closing = true;
-    await Promise.all([this.#actors?.close(), this.#compute?.close()]);
+    await Promise.all([
+      this.#actors?.close(),
+      this.#compute?.close(),
+      this.#options.shells.endAll(),
+    ]);
     await this.#model.close();
   }
 

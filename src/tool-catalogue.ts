@@ -2,7 +2,8 @@ import { Fault } from './base/fault.ts';
 import type { ToolDefinition } from './runtime/core/tool.ts';
 import type { AnyTool } from './tools/invoke-tool.ts';
 import { toolsOfModule } from './tools/load-tool-module.ts';
-import { BUILTIN_TOOLS, hostTools } from './tools/registry.ts';
+import { BUILTIN_TOOLS, definitionOf, hostTools } from './tools/registry.ts';
+import type { Shells } from './tools/shell.ts';
 
 /** Names that belong to the runtime itself. */
 const CONTROL_NAMES = ['agents', 'delegate', 'plan', 'spawn_subagent', 'submit_review'];
@@ -21,9 +22,10 @@ export interface ToolCatalogue {
 export async function gatherTools(
   modules: readonly (string | URL)[],
   closures: readonly AnyTool[],
+  shells: Shells,
 ): Promise<ToolCatalogue> {
   const definitions = new Map<string, ToolDefinition>();
-  const onHost = new Map<string, AnyTool>(hostTools);
+  const onHost = new Map<string, AnyTool>(hostTools(shells));
   for (const definition of BUILTIN_TOOLS) definitions.set(definition.name, definition);
   for (const each of modules) {
     const url = String(each);
@@ -36,11 +38,6 @@ export async function gatherTools(
     onHost.set(tool.name, tool);
   }
   return { definitions, hostTools: onHost };
-}
-
-function definitionOf(tool: AnyTool): ToolDefinition {
-  const { name, description, parameters, effect, place, timeoutMs } = tool;
-  return { name, description, parameters, effect, place, timeoutMs };
 }
 
 function add(

@@ -251,7 +251,7 @@ function serverCode(thrown: unknown, key: string | null): string | null {
   for (const name of ['code', 'status', 'type']) {
     const value = fieldOf(error, name);
     if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(value)) continue;
-    return value;
+    if (key === null || !value.includes(key)) return value;
   }
   return null;
 }

@@ -212,7 +212,7 @@ const cronJob = table(
   {
     id: matching(ID_PATTERN.source, 'Its id.'),
     schedule: text('Five cron fields: minute, hour, day of month, month, day of week.'),
-    time_zone: text('An IANA time zone; left out = the host’s.'),
+    time_zone: text('An IANA time zone; left out = that of the host.'),
     agent: matching(ID_PATTERN.source, 'The agent to run.'),
     prompt: text('What it is asked.'),
     enabled: flag('A disabled job never starts.', true),

@@ -30,6 +30,8 @@ export interface LoadOptions {
   readonly baseDir?: string;
   /** The folder of Markdown agents; `agents` beside the file, none for a configuration in code. Named = must exist. */
   readonly agentsDir?: string;
+  /** Agents given in code, by id, beside those that are configured; the same fields as `[agents.<id>]`. */
+  readonly agents?: Readonly<Record<string, object>>;
   /** Threads of the compute pool where the configuration names none; the number of cores. */
   readonly cores?: number;
 }
@@ -62,7 +64,7 @@ export function checkConfig(source: string | object, options: LoadOptions = {}):
   const baseDir = resolve(options.baseDir ?? (main.file === null ? '.' : dirname(main.file)));
   const files = diskFiles(baseDir);
   const folder = readAgents(agentsFolder(main.file, options));
-  const merged = merge(main, folder.agents);
+  const merged = merge(withAgents(main, options.agents ?? {}), folder.agents);
   const faults = [...main.faults, ...folder.faults, ...merged.faults];
   const look: ConfigLook = {
     raw: merged.raw,
@@ -130,6 +132,23 @@ function syntaxFault(file: string, error: unknown): ConfigFault {
     found: `text that is not TOML (${withoutKeys(why)})`,
     expected: 'TOML',
   });
+}
+
+/** An id that is configured already keeps its place, and the one in code is a fault. */
+function withAgents(main: Main, given: Readonly<Record<string, object>>): Main {
+  const configured = tableOf(main.raw['agents']);
+  const faults = [...main.faults];
+  const added: Record<string, unknown> = {};
+  for (const [id, agent] of Object.entries(given)) {
+    if (id in configured) {
+      const words = { found: 'a second agent of this id, given in code', expected: 'one' };
+      faults.push(configFault({ file: main.file }, ['agents', id], words));
+    } else {
+      added[id] = plainCopy(agent);
+    }
+  }
+  if (Object.keys(added).length === 0) return { ...main, faults };
+  return { ...main, faults, raw: { ...main.raw, agents: { ...configured, ...added } } };
 }
 
 function mainOf(source: object): Main {

@@ -27,8 +27,9 @@ export interface StopCause {
 /** The part of a child process that a call needs. */
 export interface ShellChild {
   readonly pid?: number | undefined;
-  readonly stdout: Readable;
-  readonly stderr: Readable;
+  /** Absent where the system had no descriptor left to start it with. */
+  readonly stdout?: Readable | null;
+  readonly stderr?: Readable | null;
   once(event: 'exit', listener: (code: number | null, signal: string | null) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -48,17 +49,17 @@ export class ShellCall {
   readonly #exited: Promise<Exit>;
   readonly #stopped: Promise<void>;
   #onStopped: () => void = () => undefined;
-  #spawnError: Promise<Error>;
+  readonly #spawnError: Promise<Error>;
   #exit: Exit | null = null;
   #cause: StopCause | null = null;
 
   constructor(child: ShellChild, mark: string) {
     this.pgid = child.pid;
     this.#mark = mark;
-    this.#streams = [child.stdout, child.stderr];
-    child.stdout.on('data', (chunk: Buffer) => this.#stdout.take(chunk));
-    child.stderr.on('data', (chunk: Buffer) => this.#stderr.take(chunk));
     this.#spawnError = new Promise((resolve) => child.on('error', resolve));
+    this.#streams = [child.stdout, child.stderr].flatMap((stream) => stream ?? []);
+    child.stdout?.on('data', (chunk: Buffer) => this.#stdout.take(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => this.#stderr.take(chunk));
     this.#stopped = new Promise((resolve) => {
       this.#onStopped = resolve;
     });
@@ -136,7 +137,10 @@ export class ShellCall {
   #text(isGone: boolean): string {
     const { code } = this.#exit ?? { code: null };
     const parts = [`exit code: ${code ?? 'none'}`];
-    for (const [name, output] of [['stdout', this.#stdout], ['stderr', this.#stderr]] as const) {
+    for (const [name, output] of [
+      ['stdout', this.#stdout],
+      ['stderr', this.#stderr],
+    ] as const) {
       if (output.total > 0) parts.push(`${name}:\n${output.text()}`);
     }
     if (parts.length === 1) parts.push('(no output)');

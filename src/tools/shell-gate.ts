@@ -50,7 +50,8 @@ async function argumentFault(
     const path = resolve(workspaceOf(scope), word);
     const real = i < LOOKUPS_MAX ? await realPathOf(path).catch(() => path) : path;
     const isIn = (dir: string): boolean => isWithin(path, dir) || isWithin(real, dir);
-    if (forbidden.some(isIn)) return refusal('forbidden_path', word, 'is forbidden (forbidden_paths)');
+    if (forbidden.some(isIn))
+      return refusal('forbidden_path', word, 'is forbidden (forbidden_paths)');
     if (own.some(isIn)) return refusal('protected_path', word, 'belongs to troupe itself');
   }
   return null;

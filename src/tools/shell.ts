@@ -9,8 +9,9 @@
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { ToolContext, ToolOutcome } from '../runtime/core/tool.ts';
-import { failed } from './core/failure.ts';
+import { messageOf } from '../base/fault.ts';
+import type { ToolContext, ToolOutcome, ToolScope } from '../runtime/core/tool.ts';
+import { type Failure, failed } from './core/failure.ts';
 import type { AnyTool } from './invoke-tool.ts';
 import { killGroup } from './process-group.ts';
 import { workspaceOf } from './resolve-path.ts';
@@ -70,20 +71,11 @@ export class Shells {
     if (refused !== null) return refused;
     if (this.#isClosed) return failed('host_closed', 'the host is closing; nothing was started');
     if (context.signal.aborted) return failed('cancelled', 'cancelled before the command started');
-    const { commands } = context.scope;
-    const mark = randomUUID();
-    const call = new ShellCall(
-      spawn('/bin/sh', ['-c', args.command], {
-        cwd: workspaceOf(context.scope),
-        env: shellEnvironment(context.scope, process.env, mark),
-        detached: true, // 1
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }),
-      mark,
-    );
+    const call = start(args.command, context.scope);
+    if (!(call instanceof ShellCall)) return call;
     if (call.pgid === undefined) return call.notStarted();
     const askedMs = (args.timeout_secs ?? Number.POSITIVE_INFINITY) * 1000;
-    const gone = call.outcome(Math.min(askedMs, commands.timeoutMs), context.signal);
+    const gone = call.outcome(Math.min(askedMs, context.scope.commands.timeoutMs), context.signal);
     const live: LiveCall = { runId: context.runId, pgid: call.pgid, stop: call.stop, gone };
     this.#add(live);
     try {
@@ -106,4 +98,19 @@ export class Shells {
   readonly #killNow = (): void => {
     for (const call of this.#live) killGroup(call.pgid);
   };
+}
+
+function start(command: string, scope: ToolScope): ShellCall | Failure {
+  const mark = randomUUID();
+  try {
+    const child = spawn('/bin/sh', ['-c', command], {
+      cwd: workspaceOf(scope),
+      env: shellEnvironment(scope, process.env, mark),
+      detached: true, // 1
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new ShellCall(child, mark);
+  } catch (thrown) {
+    return failed('not_started', `/bin/sh could not be started: ${messageOf(thrown)}`);
+  }
 }

@@ -41,17 +41,20 @@ test('a thread that dies has what it posted before delivered first, then every a
   for (const { exits } of [actor, ...siblings]) expect(exits).toEqual([lost]);
 });
 
-test('a thread that dies has what it posted before delivered first, also when it is terminated', async () => {
+test('a terminated thread has what it posted before delivered first, then its actors end as `lost`', async () => {
   const clock = new TurnedClock();
   const pool = await open({ clock });
   const actor = watch(pool, 'a');
-  actor.ref.tell({ do: 'say-many', count: 5000, andThen: 'spin' });
-  for (let beat = 0; beat < 6; beat += 1) clock.turn(1_000);
-  // The host may have answered before it began to spin: then it is silent from here on.
-  await actor.hears(5000);
+  await roundTrip(actor);
+  const spinning = new Int32Array(new SharedArrayBuffer(4));
+  actor.ref.tell({ do: 'say-many', count: 5000, andThen: 'spin', raise: spinning });
+  await new Promise((resolve) => process.nextTick(resolve));
+  // This thread stands still until all is posted and the other one spins: nothing of it can have been heard yet.
+  expect(Atomics.wait(spinning, 0, 0, 20_000)).not.toBe('timed-out');
+  expect(actor.heard).toEqual(['round trip']);
   for (let beat = 0; beat < 6; beat += 1) clock.turn(1_000);
   expect(await actor.exit).toMatchObject({ type: 'lost' });
-  expect(actor.heard).toEqual(Array.from({ length: 5000 }, (_, n) => n));
+  expect(actor.heard).toEqual(['round trip', ...Array.from({ length: 5000 }, (_, n) => n)]);
 });
 
 test('a thread that dies has a successor in place before its actors are judged: they can be spawned again at once', async () => {
@@ -89,7 +92,7 @@ test('a thread that dies takes nothing from the actors of another thread', async
   await roundTrip(third);
 });
 
-test('a thread that dies is set up anew under its index', async () => {
+test('the successor of a dead host is set up anew under its index', async () => {
   const setups: number[] = [];
   const pool = await open({
     threads: 2,
@@ -176,20 +179,23 @@ const attributable: StrayKind[] = [
   'file',
 ];
 
-test.each(attributable)('of kind %s ends the actor it came from, and no sibling', async (kind) => {
-  const pool = await open();
-  const sibling = watch(pool, 'sibling');
-  const actor = watch(pool, 'a');
-  const ids = pool.threadIds();
-  actor.ref.tell({ do: 'stray', kind });
-  expect(await actor.exit).toMatchObject({
-    type: 'crashed',
-    fault: { code: 'actor.crashed', message: 'stray' },
-  });
-  await roundTrip(sibling);
-  expect(sibling.exits).toEqual([]);
-  expect(pool.threadIds()).toEqual(ids);
-});
+test.each(attributable)(
+  'a stray exception of kind %s ends the actor it came from, and no sibling',
+  async (kind) => {
+    const pool = await open();
+    const sibling = watch(pool, 'sibling');
+    const actor = watch(pool, 'a');
+    const ids = pool.threadIds();
+    actor.ref.tell({ do: 'stray', kind });
+    expect(await actor.exit).toMatchObject({
+      type: 'crashed',
+      fault: { code: 'actor.crashed', message: 'stray' },
+    });
+    await roundTrip(sibling);
+    expect(sibling.exits).toEqual([]);
+    expect(pool.threadIds()).toEqual(ids);
+  },
+);
 
 test('a stray exception that names no actor ends the host, which says why, and a new one takes its place', async () => {
   const pool = await open();
@@ -236,7 +242,7 @@ test('a silent host that never yields is found by its heartbeat, terminated and 
   expect(pool.stats()).toEqual({ threads: 1, actors: 1 });
 });
 
-test('a silent host is not one that answers: a host that speaks is never terminated', async () => {
+test('a host that answers its heartbeats is never terminated', async () => {
   const clock = new TurnedClock();
   const pool = await open({ clock });
   const actor = watch(pool, 'a');
@@ -266,7 +272,7 @@ test('a silent host that hangs in the start of an actor ends that one as `not-re
   await roundTrip(watch(pool, 'successor'));
 });
 
-test('a silent host is not the one with an actor that is slow to start: that actor alone is dropped as `not-ready`', async () => {
+test('an actor that is slow to start on a host that speaks is dropped alone, as `not-ready`', async () => {
   const clock = new TurnedClock();
   const pool = await open({ clock });
   const sibling = watch(pool, 'sibling');
@@ -281,7 +287,7 @@ test('a silent host is not the one with an actor that is slow to start: that act
   expect(pool.threadIds()).toEqual(ids);
 });
 
-test('a silent host leaves no timer behind once the pool is closed', async () => {
+test('a closed pool leaves no timer behind', async () => {
   const clock = new TurnedClock();
   const pool = await openTestPool({ clock, threads: 2 });
   await roundTrip(watch(pool, 'a'));

@@ -5,12 +5,14 @@ import { Fault } from '../../../src/base/fault.ts';
 export type Job =
   | { readonly do: 'return'; readonly value: unknown }
   | { readonly do: 'mark'; readonly marks: Int32Array; readonly at: number }
+  /** Raises `marks[0]` while it runs and `marks[1]` once its outcome has been reported. */
+  | { readonly do: 'mark-twice'; readonly marks: Int32Array }
   /** Blocks its thread until `gate[0]` is raised. */
   | { readonly do: 'wait'; readonly gate: Int32Array }
   | { readonly do: 'throw-fault' }
   | { readonly do: 'throw' }
   | { readonly do: 'return-function' }
-  | { readonly do: 'exit'; readonly code: number; readonly marks?: Int32Array }
+  | { readonly do: 'exit'; readonly code: number }
   | { readonly do: 'stray' }
   | { readonly do: 'out-of-memory' }
   | { readonly do: 'spin'; readonly cleaned: Int32Array }
@@ -51,6 +53,10 @@ function run(job: Job, ctx: JobContext): unknown {
     case 'mark':
       raise(job.marks, job.at);
       return Atomics.load(job.marks, job.at);
+    case 'mark-twice':
+      raise(job.marks, 0);
+      setTimeout(() => raise(job.marks, 1), 1);
+      return 1;
     case 'wait':
       ctx.progress('begun');
       return Atomics.wait(job.gate, 0, 0);

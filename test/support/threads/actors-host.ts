@@ -41,7 +41,12 @@ export type Deed =
   | { readonly do: 'stray'; readonly kind: StrayKind }
   | { readonly do: 'say-function' }
   | { readonly do: 'say-function-and-exit' }
-  | { readonly do: 'say-many'; readonly count: number; readonly andThen?: 'exit-thread' | 'spin' }
+  | {
+      readonly do: 'say-many';
+      readonly count: number;
+      readonly andThen?: 'exit-thread' | 'spin';
+      readonly raise?: Int32Array;
+    }
   | { readonly do: 'out-of-memory' };
 
 function spin(): never {
@@ -71,10 +76,17 @@ function stray(): never {
   throw new Error('stray');
 }
 
-function sayMany(ctx: ActorContext<unknown>, count: number, andThen: string | undefined): void {
-  for (let n = 0; n < count; n += 1) ctx.tell(n);
-  if (andThen === undefined) return;
-  setImmediate(() => (andThen === 'spin' ? spin() : process.exit(7)));
+function sayMany(ctx: ActorContext<unknown>, deed: Deed & { readonly do: 'say-many' }): void {
+  for (let n = 0; n < deed.count; n += 1) ctx.tell(n);
+  if (deed.andThen === undefined) return;
+  setImmediate(() => {
+    if (deed.raise !== undefined) {
+      Atomics.store(deed.raise, 0, 1);
+      Atomics.notify(deed.raise, 0);
+    }
+    if (deed.andThen === 'spin') spin();
+    process.exit(7);
+  });
 }
 
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -106,7 +118,7 @@ function act(ctx: ActorContext<unknown>, deed: Deed): void | Promise<void> {
       ctx.tell(() => undefined);
       return ctx.exit();
     case 'say-many':
-      return sayMany(ctx, deed.count, deed.andThen);
+      return sayMany(ctx, deed);
     case 'out-of-memory': {
       const hoard: unknown[][] = [];
       for (;;) hoard.push(new Array(100_000).fill(hoard.length));

@@ -1,0 +1,102 @@
+import type { Json, JsonObject } from '../../base/json.ts';
+import type { EventType } from '../../runtime/core/event.ts';
+import { counted, formatCost, formatTokens } from './figures.ts';
+import { modelWords } from './model-words.ts';
+
+/** What an event says, in a few words on one line (not yet cut, not yet safe for a terminal). Total: see `bare`. */
+export function eventWords(type: string, data: JsonObject): string {
+  const words = Object.hasOwn(WORDS, type) ? WORDS[type as EventType] : undefined;
+  return (words ?? bare)(data);
+}
+
+type Words = (data: JsonObject) => string;
+
+const WORDS: Readonly<Partial<Record<EventType, Words>>> = {
+  'run.started': (data) =>
+    `agent ${text(data['agent_id'])}, ${runModel(data)}: ${text(data['prompt'])}`,
+  'run.user_note': (data) => `${text(data['note_id'])}: ${text(data['text'])}${forwarded(data)}`,
+  'run.stopping': (data) =>
+    `${text(data['status'])} by ${text(data['by'])}: ${text(data['reason'])}`,
+  'run.completed': (data) => `${ended(data)}: ${text(data['answer'])}`,
+  'run.failed': (data) => `${ended(data)}, ${text(data['error_type'])}: ${text(data['error'])}`,
+  'run.cancelled': (data) => `${ended(data)}: ${text(data['reason'])}`,
+  'run.incomplete': (data) => `${ended(data)}: ${text(data['reason'])}`,
+  'note.read': (data) => `${text(data['note_id'])} in turn ${text(data['turn'])}`,
+  'note.too_late': (data) => text(data['note_id']),
+  'note.dead_letter': (data) => `${text(data['note_id'])}: ${text(data['why'])}`,
+  'turn.started': () => '',
+  'turn.completed': () => '',
+  'model.started': (data) => modelWords(text(data['provider']), text(data['model'])),
+  'model.completed': answer,
+  'model.failed': (data) => `${text(data['error_type'])}: ${text(data['error'])}`,
+  'tool.started': (data) => text(data['name']),
+  'tool.completed': (data) => `${text(data['name'])}, ${text(data['chars'])} characters`,
+  'tool.failed': (data) =>
+    `${text(data['name'])}, ${text(data['error_type'])}: ${text(data['error'])}`,
+  'approval.requested': (data) => `${text(data['name'])} ${text(data['args_text'])}`,
+  'approval.granted': (data) => `by ${text(data['by'])}`,
+  'approval.denied': (data) => `by ${text(data['by'])}: ${text(data['why'])}`,
+  'delegation.started': (data) =>
+    `#${text(data['ordinal'])} ${text(data['agent_id'])} as ${text(data['child_run_id'])}`,
+  'delegation.completed': (data) => `${child(data)} ${text(data['child_status'])}`,
+  'delegation.failed': (data) => `${child(data)} failed: ${text(data['error_type'])}`,
+};
+
+/** For a type that this version does not know: the data as it is. */
+const bare: Words = (data) => JSON.stringify(data);
+
+function runModel(data: JsonObject): string {
+  const model = data['model'];
+  const name = isObject(model) ? model['model'] : null;
+  const provider = isObject(model) ? model['provider'] : null;
+  return modelWords(text(provider ?? data['provider_type']), name === null ? null : text(name));
+}
+
+function forwarded(data: JsonObject): string {
+  const parts = [
+    ['forwarded to', data['forwarded_to']],
+    ['not forwarded to', data['forward_failed']],
+  ].flatMap(([how, to]) =>
+    Array.isArray(to) && to.length > 0 ? [`; ${text(how)} ${to.map(text).join(', ')}`] : [],
+  );
+  return parts.join('');
+}
+
+function ended(data: JsonObject): string {
+  const turns = data['turns'];
+  return counted(typeof turns === 'number' ? turns : 0, 'turn');
+}
+
+function answer(data: JsonObject): string {
+  const { calls, usage } = data as { readonly calls?: Json; readonly usage?: Json };
+  const names = Array.isArray(calls)
+    ? calls.map((call) => text(isObject(call) ? call['name'] : null))
+    : [];
+  const parts = [names.length === 0 ? text(data['text']) : `calls ${names.join(', ')}`];
+  if (isObject(usage)) {
+    const tokens = (key: string) => formatTokens(figure(usage[key]));
+    if (figure(usage['inputTokens']) !== null || figure(usage['outputTokens']) !== null) {
+      parts.unshift(`${tokens('inputTokens')} in, ${tokens('outputTokens')} out`);
+    }
+  }
+  const cost = figure(data['cost_cents']);
+  if (cost !== null) parts.unshift(formatCost(cost));
+  return parts.join('; ');
+}
+
+function child(data: JsonObject): string {
+  return `#${text(data['ordinal'])} ${text(data['agent_id'])}`;
+}
+
+function figure(value: Json | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+function text(value: Json | undefined): string {
+  if (value === undefined || value === null) return '?';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

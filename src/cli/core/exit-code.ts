@@ -1,0 +1,22 @@
+import type { FaultCode } from '../../base/fault.ts';
+
+/** SPEC K1. */
+export const EXIT = { completed: 0, failed: 1, usage: 2, incomplete: 3, cancelled: 130 } as const;
+
+export function exitOfStatus(status: 'completed' | 'failed' | 'cancelled' | 'incomplete'): number {
+  return EXIT[status];
+}
+
+/** What the user wrote, on the command line or in the configuration, and not what happened then. */
+const USAGE_CODES: readonly FaultCode[] = [
+  'agent.not-found',
+  'agent.unusable',
+  'argument.invalid',
+  'config.invalid',
+  'scenario.invalid',
+  'tool.invalid',
+];
+
+export function exitOfFault(code: FaultCode): number {
+  return USAGE_CODES.includes(code) ? EXIT.usage : EXIT.failed;
+}

@@ -1,0 +1,80 @@
+/** What a state directory tells without its host: read-only, beside one or without one (SPEC J6, K2). */
+import { Fault } from './base/fault.ts';
+import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
+import type { EventFilter } from './runtime/journal.ts';
+import { openJournalReader } from './runtime/journal-reader.ts';
+import { type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
+import { stateLayout } from './runtime/state-dir.ts';
+
+/** What could be read, and what ended the reading before the journal's end (SPEC J8). */
+export interface Seen<Value> {
+  readonly value: Value;
+  readonly damage: Fault | null;
+}
+
+export interface Viewer {
+  /** Every run, in the order in which they began. */
+  runs(): Seen<readonly RunSummary[]>;
+  /** The ids of all runs, in that order. */
+  runIds(): Seen<readonly string[]>;
+  /** A run and everything below it. @throws Fault `run.not-found`. */
+  tree(runId: string): Seen<RunTreeView>;
+  /** In the order of the journal. @throws Fault `journal.corrupt` after what precedes the damage. */
+  events(filter?: EventFilter): Iterable<JournalEvent>;
+  close(): void;
+}
+
+/** The events that tell how a run stands; what it said and did in between can be long. */
+const SUMMARY_TYPES = ['run.started', 'turn.started', ...TERMINAL_TYPES];
+
+/** @throws Fault `argument.invalid` if nothing has run with this state directory; `sqlite.absent`. */
+export function openViewer(stateDir: string): Viewer {
+  const reader = openJournalReader(stateLayout(stateDir).journalFile);
+  const fold = (filter: EventFilter): Seen<RunViews> => {
+    const views = newFold();
+    const damage = readAll(reader.read(filter), (event) => views.see(event));
+    return { value: views, damage };
+  };
+  return {
+    runs: () => {
+      const { value, damage } = fold({ types: SUMMARY_TYPES });
+      return { value: value.summaries(), damage };
+    },
+    runIds: () => {
+      const ids: string[] = [];
+      const started = reader.read({ types: ['run.started'] });
+      const damage = readAll(started, (event) => ids.push(event.run_id));
+      return { value: ids, damage };
+    },
+    tree: (runId) => {
+      const { value, damage } = fold({ subtreeOf: runId });
+      const view = value.tree(runId);
+      if (view !== undefined) return { value: view, damage };
+      throw damage ?? noSuchRun(runId);
+    },
+    events: (filter) => reader.read(filter),
+    close: () => reader.close(),
+  };
+}
+
+/** An empty view to feed events to, in `seq` order. */
+export function newFold(): RunViews {
+  return new RunViews();
+}
+
+function readAll(
+  events: Iterable<JournalEvent>,
+  take: (event: JournalEvent) => void,
+): Fault | null {
+  try {
+    for (const event of events) take(event);
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof Fault) return thrown;
+    throw thrown;
+  }
+}
+
+function noSuchRun(runId: string): Fault {
+  return new Fault('run.not-found', `no run '${runId}' in this journal; \`troupe ps\` lists them`);
+}
