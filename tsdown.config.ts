@@ -15,7 +15,13 @@ export default defineConfig([
   {
     ...common,
     entry: { index: 'src/index.ts', cli: 'src/cli/main.ts' },
-    dts: { entry: 'index' },
+    dts: false,
+    clean: false,
+  },
+  {
+    ...common,
+    entry: { index: 'src/index.ts' },
+    dts: { emitDtsOnly: true },
     clean: false,
   },
   ...['actor-host', 'compute', 'journal', 'model'].map((name) => ({

@@ -1,5 +1,5 @@
 /** What other processes of the same user may ask a host about its live runs (SPEC K2): both ends of it. */
-import { Fault } from './base/fault.ts';
+import { Fault, messageOf } from './base/fault.ts';
 import type { Json, JsonObject } from './base/json.ts';
 import type { CancelAnswer, Run } from './run.ts';
 import { endsRun } from './run.ts';
@@ -10,7 +10,6 @@ import {
   type CallContext,
   callSocket,
   type SocketHandler,
-  type SocketServer,
   serveSocket,
   streamSocket,
 } from './runtime/local-socket.ts';
@@ -25,15 +24,17 @@ export interface ControlledHost {
   run(runId: string): Run | undefined;
   liveRunIds(): readonly string[];
   stats(): JsonObject;
+  /** The socket could not be made: why, and what that means. */
+  onUnreachable(text: string): void;
 }
 
 /**
  * Answers on the host's socket until closed. Requests: `note {run_id, text, wait?}`, `cancel {run_id, reason?}`,
  * `follow {run_id, subtree?, after_seq?}` (a stream of events, each after it is committed, to the run's end), `live`,
  * `stats`. For a run that is not live here the journal decides between `run.ended` and `run.not-found`.
- * @throws Fault `channel.lost` if the socket cannot be made.
+ * A host whose socket cannot be made still runs (some file systems have none); it is told, and nobody can reach it.
  */
-export function serveControl(host: ControlledHost): Promise<SocketServer> {
+export async function serveControl(host: ControlledHost): Promise<{ close(): Promise<void> }> {
   const handlers: readonly (readonly [string, SocketHandler])[] = [
     ['note', (params) => note(host, params)],
     ['cancel', (params) => cancel(host, params)],
@@ -41,7 +42,13 @@ export function serveControl(host: ControlledHost): Promise<SocketServer> {
     ['live', async () => [...host.liveRunIds()]],
     ['stats', async () => host.stats()],
   ];
-  return serveSocket(host.socketFile, new Map(handlers));
+  try {
+    return await serveSocket(host.socketFile, new Map(handlers));
+  } catch (thrown) {
+    const lost = 'troupe note, cancel and log --follow cannot reach this host';
+    host.onUnreachable(`${messageOf(thrown)}; ${lost}`);
+    return { close: async () => undefined };
+  }
 }
 
 async function note(host: ControlledHost, params: JsonObject): Promise<Json> {
@@ -65,9 +72,9 @@ async function follow(
   const runId = textIn(params, 'run_id');
   const afterSeq = params['after_seq'] ?? 0;
   if (typeof afterSeq !== 'number') throw new Fault('argument.invalid', '"after_seq" is a number');
-  const ended = host.run(runId) === undefined ? await statusOf(host.journal, runId) : null;
   const filter = params['subtree'] === true ? { subtreeOf: runId } : { runId };
-  if (ended !== null) {
+  if (host.run(runId) === undefined) {
+    await statusOf(host.journal, runId); // a run that never was is a fault
     for await (const event of host.journal.read({ ...filter, afterSeq })) await emit(asJson(event));
     return null;
   }

@@ -9,12 +9,13 @@ import { type ApprovalAsker, askerOf } from './approval-asker.ts';
 import type { Clock } from './base/clock.ts';
 import { Fault } from './base/fault.ts';
 import type { Random } from './base/random.ts';
+import { serveControl } from './control.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
-import { endsRun, type Run, runOutcome } from './run.ts';
+import type { Run } from './run.ts';
+import { runHandle } from './run-handle.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import type { JournalEvent } from './runtime/core/event.ts';
 import type { RosterEntry } from './runtime/core/gate.ts';
-import { followEvents } from './runtime/follow-events.ts';
 import type { Journal } from './runtime/journal.ts';
 import { loadConfig } from './runtime/load-config.ts';
 import { NoteReceipts } from './runtime/note-receipts.ts';
@@ -73,6 +74,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   readonly #engine: LocalEngine;
   readonly #tree: RunTree;
   readonly #receipts: NoteReceipts;
+  #control: { close(): Promise<void> } | null = null;
   #closed: Promise<void> | null = null;
 
   /**
@@ -109,7 +111,9 @@ export class Troupe extends EventEmitter<TroupeEvents> {
         onThreadLost: (what, detail) =>
           options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
       });
-      return new Troupe({ config, source, agents }, state, engine, options);
+      const troupe = new Troupe({ config, source, agents }, state, engine, options);
+      await troupe.#listen(options.onLog);
+      return troupe;
     } catch (thrown) {
       await journal?.close().catch(() => undefined);
       state.lock.release();
@@ -244,6 +248,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
 
   async #close(): Promise<void> {
     await Promise.allSettled(this.#tree.live().map((supervisor) => supervisor.durableEnd()));
+    await this.#control?.close();
     this.#receipts.close(closed());
     await this.#engine.close();
     await this.#engine.journal.close().catch(() => undefined);
@@ -251,42 +256,21 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     this.#state.lock.release();
   }
 
-  #handle(supervisor: RunSupervisor): Run {
-    const { runId: id } = supervisor;
-    const journal = this.#engine.journal;
-    return {
-      id,
-      events: (options = {}) =>
-        followEvents(
-          journal,
-          options.subtree === true ? { subtreeOf: id } : { runId: id },
-          endsRun(id),
-        ),
-      note: async (text) => this.#note(supervisor, text),
-      cancel: async (reason = 'cancelled by the user') => {
-        const was = supervisor.cancel(reason, 'user');
-        await supervisor.durableEnd();
-        if (was === 'running') return 'cancelled';
-        return was === 'stopping' ? 'already stopping' : 'already ended';
-      },
-      result: async () => {
-        await supervisor.durableEnd();
-        return runOutcome(supervisor.outcome());
-      },
-    };
+  /** SPEC K2. */
+  async #listen(onLog: TroupeOptions['onLog']): Promise<void> {
+    this.#control = await serveControl({
+      socketFile: this.#state.socketFile,
+      journal: this.#engine.journal,
+      run: (runId) => this.run(runId),
+      liveRunIds: () => this.#tree.live().map((supervisor) => supervisor.runId),
+      stats: () => this.stats(),
+      onUnreachable: (text) => onLog?.('warn', text),
+    });
   }
 
-  #note(supervisor: RunSupervisor, text: string) {
-    if (typeof text !== 'string' || text.trim() === '') {
-      throw new Fault('argument.invalid', 'the note is empty; say what the run should know');
-    }
-    const noteId = `note_${this.#engine.random.id()}`;
-    const receipts = this.#receipts.track(noteId, supervisor.runId);
-    receipts.catch(() => undefined);
-    if (!supervisor.note({ note_id: noteId, text })) {
-      throw new Fault('run.ended', `run ${supervisor.runId} has ended; the note was not delivered`);
-    }
-    return { noteId, receipts };
+  #handle(supervisor: RunSupervisor): Run {
+    const { journal, random } = this.#engine;
+    return runHandle(supervisor, { journal, random, receipts: this.#receipts });
   }
 
   #cancelOn(signal: AbortSignal | undefined, supervisor: RunSupervisor): void {

@@ -6,6 +6,8 @@ import { openJournalReader } from './runtime/journal-reader.ts';
 import { type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
 import { stateLayout } from './runtime/state-dir.ts';
 
+export type { RunSummary, RunTreeView };
+
 /** What could be read, and what ended the reading before the journal's end (SPEC J8). */
 export interface Seen<Value> {
   readonly value: Value;

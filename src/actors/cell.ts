@@ -106,7 +106,7 @@ export class Cell<In, Out> implements StrayCatcher {
   #started(actor: Actor<In>): void {
     this.#actor = actor;
     if (this.#life === 'stopped') {
-      if (!this.#letGo) this.#abandon('ended while starting');
+      if (!this.#letGo) this.#abandon('ended');
       return;
     }
     this.#life = advance(this.#life, 'running');

@@ -8,6 +8,7 @@
  */
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads';
 import { Fault, messageOf } from '../base/fault.ts';
+import { surface } from './surfacing.ts';
 
 export interface Channel<Out> {
   /** Queues `body`. After `close` it is dropped: the other side is gone or going. */
@@ -142,13 +143,8 @@ class BatchedPort<In, Out> implements Channel<Out> {
   }
 
   #failed(thrown: unknown): void {
-    if (this.#events.failed !== undefined) {
-      this.#events.failed(thrown);
-      return;
-    }
-    process.nextTick(() => {
-      throw thrown;
-    });
+    if (this.#events.failed === undefined) surface(thrown);
+    else this.#events.failed(thrown);
   }
 }
 

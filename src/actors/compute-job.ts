@@ -11,6 +11,7 @@ import { Fault, messageOf, toWire } from '../base/fault.ts';
 import type { FromJob, ToJob } from './core/job.ts';
 import type { RunningTask, TaskEnd, ThreadPool } from './piscina-pool.ts';
 import type { JobOptions, JobOutcome } from './pool.ts';
+import { surfacing } from './surfacing.ts';
 
 export interface JobTiming {
   readonly clock: Clock;
@@ -132,13 +133,6 @@ export class ComputeJob {
 
   #progress(body: unknown): void {
     if (this.#cancelled !== undefined) return;
-    try {
-      this.#options.onProgress?.(body);
-    } catch (thrown) {
-      // The listener's own failure: it surfaces, and the job's outcome is not touched by it.
-      process.nextTick(() => {
-        throw thrown;
-      });
-    }
+    surfacing(() => this.#options.onProgress?.(body));
   }
 }

@@ -1,7 +1,7 @@
 /**
  * One actor as its owner on the host thread knows it.
  *
- * I1 `exited` is called once; nothing is received after it.
+ * I1 `exited` is called once; nothing is received after it, because its host has forgotten it by then.
  */
 import type { TransferListItem } from 'node:worker_threads';
 import type { Fault } from '../base/fault.ts';
@@ -63,7 +63,7 @@ export class HostedActor<Init, In, Out> implements ActorRef<In> {
   }
 
   received(body: Out): void {
-    if (!this.#ended) this.#events.receive(body); // I1
+    this.#events.receive(body);
   }
 
   end(exit: ExitReason): void {

@@ -43,7 +43,7 @@ export interface ThreadPoolOptions {
   readonly resourceLimits?: ResourceLimits | undefined;
   /** A thread has become free that was not before. */
   readonly onFree: () => void;
-  /** A thread could not be started; piscina starts no more of them by itself. */
+  /** A thread could not be started, and piscina starts no more of them by itself; or none is left. */
   readonly onBroken: (detail: string) => void;
 }
 
@@ -58,9 +58,12 @@ export function openThreadPool(options: ThreadPoolOptions): ThreadPool {
 class PiscinaThreads implements ThreadPool {
   readonly #piscina: Piscina;
   readonly #threads = new Map<Worker, Thread>();
+  readonly #onBroken: (detail: string) => void;
   #picked: number | undefined;
+  #isClosing = false;
 
   constructor(options: ThreadPoolOptions) {
+    this.#onBroken = options.onBroken;
     this.#piscina = new Piscina({
       filename: options.entry.href,
       minThreads: options.threads,
@@ -115,6 +118,7 @@ class PiscinaThreads implements ThreadPool {
    * so this waits for every thread ever seen, and goes on until none is left.
    */
   async close(): Promise<void> {
+    this.#isClosing = true;
     do {
       this.#watchThreads();
       await this.#piscina.destroy();
@@ -155,8 +159,11 @@ class PiscinaThreads implements ThreadPool {
     const exited = new Promise<string>((resolve) => {
       worker.once('exit', (code) => {
         this.#threads.delete(worker);
-        resolve(cause ?? `the thread exited with code ${code}`);
+        const detail = cause ?? `the thread exited with code ${code}`;
+        resolve(detail);
         this.#watchThreads();
+        // By now piscina has started a successor, unless an earlier one could not be loaded.
+        if (!this.#isClosing && this.#piscina.threads.length === 0) this.#onBroken(detail);
       });
     });
     this.#threads.set(worker, { exited });

@@ -18,6 +18,7 @@ import type { ExitReason } from './core/exit.ts';
 import { type Home, HostedActor } from './hosted-actor.ts';
 import type { RunningTask, ThreadPool } from './piscina-pool.ts';
 import type { ActorEvents, HostSetup } from './pool.ts';
+import { surfacing } from './surfacing.ts';
 
 export interface HostLimits {
   readonly clock: Clock;
@@ -275,16 +276,5 @@ export class PooledHost<Init, In, Out> implements Home<Init, In> {
     this.#markUp(detail);
     this.#markClosed();
     this.#onGone(detail);
-  }
-}
-
-/** An owner's callback that throws fails nobody else's: what it throws surfaces on its own. */
-function surfacing(run: () => void): void {
-  try {
-    run();
-  } catch (thrown) {
-    process.nextTick(() => {
-      throw thrown;
-    });
   }
 }

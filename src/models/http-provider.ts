@@ -161,7 +161,6 @@ export class HttpProvider implements ModelProvider {
       shown = true;
       question.show(text);
     });
-    const abortSignal = limits.begin();
     try {
       const fetch = connector.fetch({
         answered: () => {
@@ -171,6 +170,7 @@ export class HttpProvider implements ModelProvider {
         tooLarge: () => limits.tooLarge(),
       });
       const client = await openModel(parts, model, fetch);
+      const abortSignal = limits.begin();
       await readStream(client, { ...this.#callOptions(parts.type, question), abortSignal }, fold);
       const failed = judgeFold(fold, end());
       if (failed === null) return { ok: true, folded: fold.result() };

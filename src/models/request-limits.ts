@@ -53,7 +53,7 @@ export class RequestLimits {
   begin(): AbortSignal {
     this.#attemptStop = null;
     this.#controller = new AbortController();
-    
+    if (this.#final !== null) this.#controller.abort();
     this.alive();
     this.#armIdle(this.#entry.idleTimeoutMs);
     return this.#controller.signal;

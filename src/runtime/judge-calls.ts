@@ -5,6 +5,7 @@ import { composePrompt, readDelegateCall, readSpawnCall } from './core/delegate-
 import type { ToolCallPart } from './core/message.ts';
 import type { CallVerdict } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
+import { signatureOf } from './core/run-verdict.ts';
 import type { RunTree } from './run-tree.ts';
 
 /** What will be done about each call of an answer: every gate, in the tool registry and not by prompt (SPEC G2, G6). */
@@ -15,9 +16,17 @@ export function verdictsOf(
   parts: readonly ToolCallPart[],
   checks: readonly CallCheck[],
 ): CallVerdict[] {
+  const launched = new Set<string>();
+  /** SPEC R11: one launch for calls that share a child (R6). */
+  const reserve = (part: ToolCallPart) => {
+    const signature = signatureOf(part);
+    if (spec.identical === 'share' && launched.has(signature)) return null;
+    launched.add(signature);
+    return tree.reserveLaunch(runId);
+  };
   return parts.map((part, at) => {
     const check = checks[at] ?? { ok: false, errorType: 'unknown_tool', error: 'not checked' };
-    if (part.name === 'delegate') return delegateVerdict(tree, runId, spec, part, check);
+    if (part.name === 'delegate') return delegateVerdict(tree, reserve, spec, part, check);
     if (part.name === 'spawn_subagent') return spawnVerdict(tree, spec, part, check);
     if (part.name === 'agents') return agentsVerdict(tree, spec, check);
     return toolVerdict(tree, spec, part, check);
@@ -63,7 +72,7 @@ function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerd
 
 function delegateVerdict(
   tree: RunTree,
-  runId: string,
+  reserve: (part: ToolCallPart) => string | null,
   spec: RunSpec,
   part: ToolCallPart,
   check: CallCheck,
@@ -82,7 +91,7 @@ function delegateVerdict(
       `delegate target "${target.agent.id}" is listed with mode = "independent", which this version of troupe does not offer yet; list it with mode = "bounded"`,
     );
   }
-  const full = tree.reserveLaunch(runId);
+  const full = reserve(part);
   if (full !== null) return refused('runs_limit', full);
   return {
     kind: 'delegate',

@@ -250,8 +250,8 @@ export async function* streamSocket(
   const { signal, stateDir } = options;
   signal?.throwIfAborted();
   const socket = connect(path);
-  const hangUpOnAbort = () => socket.destroy();
-  signal?.addEventListener('abort', hangUpOnAbort, { once: true });
+  const hangUpNow = () => socket.destroy();
+  signal?.addEventListener('abort', hangUpNow, { once: true });
   try {
     socket.setEncoding('utf8');
     const request: SocketRequest = { id: 1, method, params };
@@ -263,33 +263,27 @@ export async function* streamSocket(
         if ('result' in reply) return reply.result;
         yield reply.item;
       }
-      if (lines.overlong) throw garbled('a line of it does not end');
+      if (lines.overlong) throw unanswered('a line of its answer does not end');
     }
-    throw new Fault(
-      'channel.lost',
-      'the host ended before it had answered; `troupe ps` shows what became of its runs',
-      {
-        retry: 'unsafe',
-      },
-    );
+    throw unanswered('it ended before it had answered; `troupe ps` shows what became of its runs');
   } catch (thrown) {
     signal?.throwIfAborted();
     throw thrown instanceof Fault ? thrown : lost(thrown, stateDir);
   } finally {
-    signal?.removeEventListener('abort', hangUpOnAbort);
+    signal?.removeEventListener('abort', hangUpNow);
     socket.destroy();
   }
 }
 
 function readReply(line: string): Exclude<SocketReply, { fault: unknown }> {
   const reply = parseReply(line);
-  if (reply === null) throw garbled('a line of it is no reply');
+  if (reply === null) throw unanswered('a line of its answer is no reply');
   if ('fault' in reply) throw fromWire(reply.fault);
   return reply;
 }
 
-function garbled(why: string): Fault {
-  return new Fault('channel.lost', `the host's answer cannot be read: ${why}`, { retry: 'unsafe' });
+function unanswered(why: string): Fault {
+  return new Fault('channel.lost', `no answer from the host: ${why}`, { retry: 'unsafe' });
 }
 
 function lost(thrown: unknown, stateDir: string): Fault {
@@ -298,8 +292,5 @@ function lost(thrown: unknown, stateDir: string): Fault {
     const next = '`troupe run` starts one, `troupe ps` shows what has run there';
     return new Fault('host.absent', `no host is running on ${stateDir}; ${next}`);
   }
-  const why = code === 'EACCES' ? 'it belongs to another user' : messageOf(thrown);
-  return new Fault('channel.lost', `the host of ${stateDir} cannot be spoken to: ${why}`, {
-    retry: 'unsafe',
-  });
+  return unanswered(code === 'EACCES' ? 'it belongs to another user' : messageOf(thrown));
 }

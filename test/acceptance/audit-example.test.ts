@@ -32,6 +32,5 @@ describe('the audit example', () => {
       'open-ends',
       'structure',
     ]);
-    console.log(outcome.answer);
   });
 });

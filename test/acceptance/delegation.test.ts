@@ -124,10 +124,7 @@ describe('arguments of delegate', () => {
       { agent_id: 'worker', prompt: 'part', max_turns: '9' },
       "'max_turns' parameter must be a whole number",
     ],
-    [
-      { agent_id: 'worker', prompt: 'part', speed: 1 },
-      "Unknown parameters for delegate: 'speed'",
-    ],
+    [{ agent_id: 'worker', prompt: 'part', speed: 1 }, "Unknown parameters for delegate: 'speed'"],
     [
       { agent_id: 'worker', prompt: 'part', action: 'fire' },
       "Unknown action 'fire'. Use delegate/check_result/list_results/cancel_task/await_sessions.",

@@ -1,51 +1,15 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, expect, test } from 'vitest';
-import { openComputePool } from '../../src/actors/compute-pool.ts';
-import type { ComputePool, ComputePoolOptions, JobOptions } from '../../src/actors/pool.ts';
-import { settlesTo, testThread, uncaughtDuring } from '../support/actors-fixture.ts';
-import type { Job } from '../support/threads/actors-compute.ts';
+import { expect, test, vi } from 'vitest';
+import { begin, block, closedComputePools, flags, run } from '../support/actors-compute-fixture.ts';
+import {
+  settlesTo,
+  testThread,
+  uncaughtDuring,
+  withBrokenEntry,
+} from '../support/actors-fixture.ts';
 import { TurnedClock } from '../support/turned-clock.ts';
 
-const pools: ComputePool[] = [];
-
-afterEach(async () => {
-  await Promise.all(pools.splice(0).map((pool) => pool.close()));
-});
-
-function open(options: Partial<ComputePoolOptions> = {}): ComputePool {
-  const entry = testThread('actors-compute');
-  const pool = openComputePool({ entry, threads: 1, queueMax: 1000, ...options });
-  pools.push(pool);
-  return pool;
-}
-
-function run(pool: ComputePool, job: Job, options?: JobOptions) {
-  return pool.run(job, options);
-}
-
-const flags = (count = 1): Int32Array => new Int32Array(new SharedArrayBuffer(4 * count));
-
-/** Starts a job that reports `begun`, and waits until it runs. */
-async function begin(pool: ComputePool, job: Job, options: JobOptions = {}) {
-  let hasBegun: () => void = () => undefined;
-  const begun = new Promise<void>((resolve) => {
-    hasBegun = resolve;
-  });
-  const outcome = run(pool, job, { ...options, onProgress: () => hasBegun() });
-  await begun;
-  return { outcome };
-}
-
-/** Blocks a thread of `pool` until `release`. */
-async function block(pool: ComputePool) {
-  const gate = flags();
-  const { outcome } = await begin(pool, { do: 'wait', gate });
-  const release = (): void => {
-    Atomics.store(gate, 0, 1);
-    Atomics.notify(gate, 0);
-  };
-  return { outcome, release };
-}
+const open = closedComputePools();
 
 test('a job returns its value, and its progress arrives in order before it', async () => {
   const heard: unknown[] = [];
@@ -115,62 +79,6 @@ test('a queue of length 0 refuses only what finds no free thread', async () => {
   blocker.release();
 });
 
-test('of 500 jobs the 50 that are aborted while they wait never start, and the other 450 return', async () => {
-  const pool = open({ threads: 2 });
-  const blockers = await Promise.all([block(pool), block(pool)]);
-  const marks = flags(500);
-  const aborts = Array.from({ length: 500 }, () => new AbortController());
-  const jobs = aborts.map(({ signal }, at) => run(pool, { do: 'mark', marks, at }, { signal }));
-  for (let at = 0; at < 500; at += 10) aborts[at]?.abort(new Error('changed my mind'));
-  for (const blocker of blockers) blocker.release();
-  const outcomes = await Promise.all(jobs);
-  for (const [at, outcome] of outcomes.entries()) {
-    const killed = { type: 'killed', by: 'signal', reason: 'changed my mind' };
-    expect(outcome).toEqual(at % 10 === 0 ? killed : { type: 'returned', value: 1 });
-    expect(marks[at]).toBe(at % 10 === 0 ? 0 : 1);
-  }
-  for (const { signal } of aborts) expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-});
-
-test('a job whose signal was aborted before never starts', async () => {
-  const marks = flags();
-  const signal = AbortSignal.abort(new Error('too late'));
-  const outcome = await run(open(), { do: 'mark', marks, at: 0 }, { signal });
-  expect(outcome).toEqual({ type: 'killed', by: 'signal', reason: 'too late' });
-  expect(marks[0]).toBe(0);
-});
-
-test('T2: a cancelled job that heeds its signal tidies up and keeps its thread', async () => {
-  const pool = open({ clock: new TurnedClock() });
-  const ids = pool.threadIds();
-  const abort = new AbortController();
-  const cleaned = flags();
-  const { outcome } = await begin(pool, { do: 'heed', cleaned }, { signal: abort.signal });
-  abort.abort(new Error('user'));
-  expect(await outcome).toEqual({ type: 'killed', by: 'signal', reason: 'user' });
-  expect(cleaned[0]).toBe(1);
-  expect(pool.threadIds()).toEqual(ids);
-});
-
-test('T2: a cancelled job that never yields loses its thread after the grace time, without its `finally`; its sibling goes on (SPEC N3)', async () => {
-  const clock = new TurnedClock();
-  const pool = open({ threads: 2, clock, graceMs: 50 });
-  const sibling = await block(pool);
-  const ids = pool.threadIds();
-  const abort = new AbortController();
-  const cleaned = flags();
-  const { outcome } = await begin(pool, { do: 'spin', cleaned }, { signal: abort.signal });
-  abort.abort(new Error('user'));
-  clock.turn(49);
-  expect(pool.threadIds()).toEqual(ids);
-  clock.turn(1);
-  expect(await outcome).toEqual({ type: 'killed', by: 'signal', reason: 'user' });
-  expect(cleaned[0]).toBe(0);
-  expect(pool.threadIds().filter((id) => ids.includes(id))).toHaveLength(1);
-  sibling.release();
-  expect(await sibling.outcome).toMatchObject({ type: 'returned' });
-});
-
 test('capacity comes back after every kind of death, in a pool of one thread', async () => {
   const clock = new TurnedClock();
   const pool = open({ clock, resourceLimits: { maxOldGenerationSizeMb: 32 } });
@@ -183,49 +91,6 @@ test('capacity comes back after every kind of death, in a pool of one thread', a
     expect(await run(pool, job)).toMatchObject({ type: 'lost' });
     expect(await run(pool, { do: 'return', value: 1 })).toEqual({ type: 'returned', value: 1 });
   }
-});
-
-test('a job over its time is asked, then killed by `timeout`; waiting for a thread does not count', async () => {
-  const clock = new TurnedClock();
-  const pool = open({ clock });
-  const blocker = await block(pool);
-  const waiting = begin(pool, { do: 'spin', cleaned: flags() }, { timeoutMs: 100 });
-  clock.turn(1_000);
-  blocker.release();
-  const { outcome } = await waiting;
-  clock.turn(100);
-  clock.turn(50);
-  expect(await outcome).toEqual({
-    type: 'killed',
-    by: 'timeout',
-    reason: 'it ran for longer than 100 ms',
-  });
-});
-
-test('the first cause of a cancellation holds', async () => {
-  const clock = new TurnedClock();
-  const pool = open({ clock });
-  const abort = new AbortController();
-  const options = { signal: abort.signal, timeoutMs: 100 };
-  const { outcome } = await begin(pool, { do: 'spin', cleaned: flags() }, options);
-  clock.turn(100);
-  abort.abort(new Error('user'));
-  clock.turn(50);
-  expect(await outcome).toMatchObject({ type: 'killed', by: 'timeout' });
-});
-
-test('an abort that comes after the outcome was reported changes nothing', async () => {
-  const pool = open();
-  await run(pool, { do: 'return', value: 0 });
-  const abort = new AbortController();
-  const reported = flags(2);
-  const job = run(pool, { do: 'mark-twice', marks: reported }, { signal: abort.signal });
-  // This thread stands still until the job has run and its thread was idle again: the outcome waits here, unheard.
-  Atomics.wait(reported, 0, 0, 20_000);
-  Atomics.wait(reported, 1, 0, 20_000);
-  abort.abort();
-  expect(await job).toEqual({ type: 'returned', value: 1 });
-  expect(await run(pool, { do: 'return', value: 2 })).toMatchObject({ value: 2 });
 });
 
 test.each([
@@ -254,18 +119,16 @@ test('a result that cannot be cloned is the job’s failure and costs its thread
   expect(pool.threadIds()).toEqual(ids);
 });
 
-test('a job that cannot be cloned is refused, and those behind it run', async () => {
-  const pool = open();
+test('jobs that cannot be cloned are refused, however many, and those behind them run', async () => {
+  const pool = open({ queueMax: 8_001 });
   const blocker = await block(pool);
-  const bad = Array.from({ length: 2_000 }, () => run(pool, { do: 'return', value: run }));
-  const full = await Promise.all(bad.slice(1_000));
-  expect(full.every((outcome) => outcome.type === 'refused')).toBe(true);
+  const bad = Array.from({ length: 8_000 }, () => run(pool, { do: 'return', value: run }));
+  const good = run(pool, { do: 'return', value: 1 });
   blocker.release();
-  const refused = await Promise.all(bad.slice(0, 1_000));
-  for (const outcome of refused) {
+  for (const outcome of await Promise.all(bad)) {
     expect(outcome).toMatchObject({ type: 'refused', fault: { code: 'argument.invalid' } });
   }
-  expect(await run(pool, { do: 'return', value: 1 })).toMatchObject({ value: 1 });
+  expect(await good).toEqual({ type: 'returned', value: 1 });
 });
 
 test('T6: the signal that a job sees is its own; one inside the job’s data arrives dead', async () => {
@@ -281,6 +144,22 @@ test('an entry that cannot be loaded makes every job `lost`, with the reason, an
     expect(outcome).toEqual({ type: 'lost', detail: expect.stringContaining('cannot be loaded') });
   }
   expect(await run(pool, { do: 'return', value: 1 })).toMatchObject({ type: 'lost' });
+});
+
+test('jobs are `lost`, and none hangs, once the last thread is gone and no new one can load the entry', async () => {
+  const pool = open({ threads: 2 });
+  const blocker = await block(pool);
+  await withBrokenEntry(async () => {
+    expect(await run(pool, { do: 'exit', code: 3 })).toMatchObject({ type: 'lost' });
+    const bystander = run(pool, { do: 'exit', code: 4 });
+    const waiting = run(pool, { do: 'return', value: 1 });
+    await vi.waitFor(() => expect(pool.threadIds()).toHaveLength(1));
+    blocker.release();
+    expect(await blocker.outcome).toMatchObject({ type: 'returned' });
+    expect(await bystander).toMatchObject({ type: 'lost' });
+    expect(await waiting).toMatchObject({ type: 'lost' });
+    expect(await run(pool, { do: 'return', value: 2 })).toMatchObject({ type: 'lost' });
+  });
 });
 
 test('closing refuses what waits, kills what runs, leaves no thread, and may be asked twice', async () => {

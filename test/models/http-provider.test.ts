@@ -112,6 +112,14 @@ describe('asking again (SPEC M2, R11)', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('makes no request at all for what was aborted before it was under way', async () => {
+    const abort = new AbortController();
+    const asked = faultOf(ask(provider(), abort.signal));
+    abort.abort();
+    expect((await asked).code).toBe('model.aborted');
+    expect(server.requests).toHaveLength(0);
+  });
+
   it('does not retry what the server refuses', async () => {
     server.on(() => ({ status: 400, body: { error: { message: 'no', code: 'bad_tool' } } }));
     const fault = await faultOf(ask(provider()));

@@ -115,6 +115,15 @@ describe('a status that is no answer', () => {
     expect(fault.detail).toMatchObject({ status });
   });
 
+  it('a redirect is not followed: a key would go with it', async () => {
+    const client = models.startClient({ apiKeyEnv: KEY_ENV });
+    const location = `${models.server.url}/elsewhere`;
+    models.server.on(inTurn({ status: 307, headers: { location }, body: '' }, 'followed'));
+    client.open('run_1', REF);
+    expect((await client.fault('run_1', 1, [user('hi')])).detail).toMatchObject({ status: 307 });
+    expect(models.server.requests).toHaveLength(1);
+  });
+
   it('an emptied answer of a content filter is a refusal', async () => {
     const client = models.startClient();
     models.server.on(() => ({ text: '', finishReason: 'content_filter' }));
@@ -124,16 +133,19 @@ describe('a status that is no answer', () => {
 });
 
 describe('a server that goes silent or away (SPEC R11, R13)', () => {
-  it('silence ends at the idle limit', async () => {
-    const client = models.startClient({ idleTimeoutMs: 80 });
-    models.server.on((seen) => (seen.index === 0 ? { hang: true } : { hangAfterHeaders: true }));
-    client.open('run_1', REF);
-    for (const turn of [1, 2]) {
-      const fault = await client.fault('run_1', turn, [user('hi')]);
+  it.each(['before its headers', 'after its headers'])(
+    'silence %s ends at the idle limit',
+    async (when) => {
+      const client = models.startClient({ idleTimeoutMs: 100 });
+      models.server.on(() =>
+        when === 'before its headers' ? { hang: true } : { hangAfterHeaders: true },
+      );
+      client.open('run_1', REF);
+      const fault = await client.fault('run_1', 1, [user('hi')]);
       expect(fault).toMatchObject({ code: 'model.timeout', detail: { limit: 'idle' } });
-      expect(await (await models.server.request(turn - 1)).closed).toBe(true);
-    }
-  });
+      for (const seen of models.server.requests) expect(await seen.closed).toBe(true);
+    },
+  );
 
   it('an answer without end is cut at the total limit', async () => {
     const client = models.startClient({ totalTimeoutMs: 150 });

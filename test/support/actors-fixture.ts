@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { vi } from 'vitest';
+import { afterEach, vi } from 'vitest';
 import { openActorPool } from '../../src/actors/actor-pool.ts';
 import type { ExitReason } from '../../src/actors/core/exit.ts';
 import type { ActorPool, ActorPoolOptions, ActorRef } from '../../src/actors/pool.ts';
@@ -25,6 +25,19 @@ export function openTestPool(
     clock: systemClock,
     ...rest,
   });
+}
+
+/** Opens pools that are closed after each test of the file that called this. */
+export function closedPools(): typeof openTestPool {
+  const pools: TestPool[] = [];
+  afterEach(async () => {
+    await Promise.all(pools.splice(0).map((pool) => pool.close()));
+  });
+  return async (options) => {
+    const pool = await openTestPool(options);
+    pools.push(pool);
+    return pool;
+  };
 }
 
 /** An actor with everything that was heard of it. */
@@ -96,5 +109,15 @@ export async function uncaughtDuring(act: () => Promise<void> | void): Promise<u
     return thrown;
   } finally {
     for (const listener of earlier) process.on('uncaughtException', listener);
+  }
+}
+
+/** Threads that start while `act` runs cannot load their entry. */
+export async function withBrokenEntry(act: () => Promise<void>): Promise<void> {
+  process.env['TROUPE_TEST_BREAK_ENTRY'] = '1';
+  try {
+    await act();
+  } finally {
+    delete process.env['TROUPE_TEST_BREAK_ENTRY'];
   }
 }

@@ -11,10 +11,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { Troupe, type TroupeOptions } from '../../src/host.ts';
-import type { StartRequest } from '../../src/start-request.ts';
 import type { Run, RunOutcome } from '../../src/run.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import { openJournalReader } from '../../src/runtime/journal-reader.ts';
+import type { StartRequest } from '../../src/start-request.ts';
 import {
   type ModelReply,
   type ModelServer,

@@ -8,6 +8,8 @@ import { cutText, padText } from './text-width.ts';
 
 export interface EventLineOptions {
   readonly paint: Paint;
+  /** Events of runs below it come too, and need a wider column for their place. */
+  readonly subtree?: boolean;
   /** Columns of the terminal; `null` = not a terminal, `WORDS_MAX` alone cuts. */
   readonly width: number | null;
 }
@@ -16,12 +18,15 @@ export interface EventLineOptions {
 const WORDS_MAX = 200;
 const SEQ_COLUMNS = 5;
 const TYPE_COLUMNS = 20;
+const PLACE_COLUMNS = 'turn-1/call-1'.length;
+const SUBTREE_PLACE_COLUMNS = 'delegate/01 turn-1/call-1'.length;
 
 /** A line of `troupe log`: seq, time, place in the run (and below it), type, words. */
 export function logLine(event: JournalEvent, top: string, options: EventLineOptions): string {
   const where = [belowTop(event.run_id, top), event.frame_id ?? ''].filter((part) => part !== '');
   const head = `${padText(String(event.seq), SEQ_COLUMNS, 'right')} ${timeOfDay(event.ts)} `;
-  const place = padText(safeLine(where.join(' ')) || '-', 'turn-1/call-1'.length);
+  const columns = options.subtree === true ? SUBTREE_PLACE_COLUMNS : PLACE_COLUMNS;
+  const place = padText(safeLine(where.join(' ')) || '-', columns);
   return line(head, place, event, options);
 }
 

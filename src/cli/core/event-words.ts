@@ -1,17 +1,16 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { EventType } from '../../runtime/core/event.ts';
 import { counted, formatCost, formatTokens } from './figures.ts';
 import { modelWords } from './model-words.ts';
 
 /** What an event says, in a few words on one line (not yet cut, not yet safe for a terminal). Total: see `bare`. */
 export function eventWords(type: string, data: JsonObject): string {
-  const words = Object.hasOwn(WORDS, type) ? WORDS[type as EventType] : undefined;
+  const words = Object.hasOwn(WORDS, type) ? WORDS[type] : undefined;
   return (words ?? bare)(data);
 }
 
 type Words = (data: JsonObject) => string;
 
-const WORDS: Readonly<Partial<Record<EventType, Words>>> = {
+const WORDS: Readonly<Record<string, Words>> = {
   'run.started': (data) =>
     `agent ${text(data['agent_id'])}, ${runModel(data)}: ${text(data['prompt'])}`,
   'run.user_note': (data) => `${text(data['note_id'])}: ${text(data['text'])}${forwarded(data)}`,
@@ -40,6 +39,21 @@ const WORDS: Readonly<Partial<Record<EventType, Words>>> = {
     `#${text(data['ordinal'])} ${text(data['agent_id'])} as ${text(data['child_run_id'])}`,
   'delegation.completed': (data) => `${child(data)} ${text(data['child_status'])}`,
   'delegation.failed': (data) => `${child(data)} failed: ${text(data['error_type'])}`,
+  'plan.started': (data) => {
+    const { goal, tasks } = data as { readonly goal?: Json; readonly tasks?: Json };
+    const about = typeof goal === 'string' ? `: ${goal}` : '';
+    return `${counted(Array.isArray(tasks) ? tasks.length : 0, 'task')}${about}`;
+  },
+  'plan.task.started': (data) => `${task(data)} ${text(data['agent_id'])}`,
+  'plan.task.completed': task,
+  'plan.task.failed': (data) => `${task(data)}, ${text(data['error_type'])}`,
+  'plan.task.skipped': (data) => `${task(data)}: ${text(data['reason'])}`,
+  'plan.task.incomplete': (data) => `${task(data)}: ${text(data['reason'])}`,
+  'plan.task.rejected': (data) => `${task(data)} by ${text(data['by'])}: ${text(data['remarks'])}`,
+  'plan.task.reopened': (data) => `${task(data)} by ${text(data['by'])}`,
+  'plan.task.invalidated': (data) => `${task(data)} because of ${text(data['because_of'])}`,
+  'plan.stopped': task,
+  'plan.aborted': task,
 };
 
 /** For a type that this version does not know: the data as it is. */
@@ -86,6 +100,12 @@ function answer(data: JsonObject): string {
 
 function child(data: JsonObject): string {
   return `#${text(data['ordinal'])} ${text(data['agent_id'])}`;
+}
+
+function task(data: JsonObject): string {
+  const round = data['round'];
+  const again = typeof round === 'number' && round > 1 ? `, round ${round}` : '';
+  return `${text(data['task_id'])}${again}`;
 }
 
 function figure(value: Json | undefined): number | null {

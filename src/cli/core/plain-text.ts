@@ -15,10 +15,14 @@ export function safeLine(text: string): string {
   return text.replace(BREAKS, ' ').trim().replace(UNUSUAL, shown);
 }
 
-/** JSON on one line; what JSON leaves raw and a terminal would obey is escaped too, which reads back as the same value. */
+/** A value as JSON on one line that is safe for a terminal. */
 export function jsonLine(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null';
-  return text.replace(UNUSUAL, (character) =>
+  return safeJson(JSON.stringify(value) ?? 'null');
+}
+
+/** What JSON leaves raw and a terminal would obey is escaped too; it reads back as the same value. */
+export function safeJson(line: string): string {
+  return line.replace(UNUSUAL, (character) =>
     steers(codeOf(character)) ? escaped(character) : character,
   );
 }

@@ -81,7 +81,7 @@ function fewer(rows: readonly Row[], rowsMax: number | null): readonly Row[] {
   const goesOn = (row: Row) => row === rows[0] || row.node.ended_at === null;
   const endedLast = rows
     .filter((row) => !goesOn(row))
-    .sort((a, b) => ((a.node.ended_at ?? '') < (b.node.ended_at ?? '') ? 1 : -1));
+    .sort((a, b) => (b.node.ended_at ?? '').localeCompare(a.node.ended_at ?? ''));
   const kept = new Set([...rows.filter(goesOn), ...endedLast].slice(0, room));
   return rows.filter((row) => kept.has(row));
 }
@@ -94,7 +94,9 @@ function cellsOf({ node, branch }: Row, options: TreeOptions): string[] {
     counted(node.turns, 'turn'),
     elapsedOf(node, options),
     formatCost(node.cost_cents),
-    node.width.max > 0 && node.children.length > 0 ? `${node.width.running}/${node.width.max}` : '',
+    node.ended_at === null && node.children.length > 0
+      ? `${node.width.running}/${node.width.max}`
+      : '',
     safeLine(node.doing || node.error || node.reason || ''),
   ];
 }

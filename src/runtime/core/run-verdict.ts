@@ -51,7 +51,7 @@ function refused(errorType: string, words: string): CallVerdict {
 }
 
 /** Equal for calls of one tool whose arguments are equal as values; malformed arguments are compared as text. */
-function signatureOf(part: ToolCallPart): string {
+export function signatureOf(part: ToolCallPart): string {
   try {
     const args = part.argsText.trim() === '' ? {} : (JSON.parse(part.argsText) as Json);
     return `${part.name}\u0000${canonicalJson(args)}`;

@@ -3,7 +3,7 @@ import type { JudgedRisk } from './command-risk.ts';
 import { unwrap } from './command-wrappers.ts';
 import { riskier, riskOf } from './risk-of.ts';
 import type { ShellRedirect, ShellWord } from './shell-lexer.ts';
-import { parseCommandLine, type SimpleCommand } from './shell-syntax.ts';
+import { parseCommandLine, RESERVED, type SimpleCommand } from './shell-syntax.ts';
 
 export type CommandVerdict =
   | {
@@ -122,6 +122,9 @@ class Judge {
       throw new Refused(`which program ${quoted(name)} is would be decided only when it runs`);
     }
     if (depth > DEPTH_MAX) throw new Refused(`more than ${DEPTH_MAX} commands run each other`);
+    if (RESERVED.has(name) || /^(?:[!{}]|\d+|[A-Za-z_][A-Za-z0-9_]*\+?=.*)$/s.test(name)) {
+      throw new Refused(`${quoted(name)} is no program`);
+    }
     if (REFUSED_BUILTINS.has(name)) {
       throw new Refused(
         `${quoted(name)} changes what other words mean, or runs text, and is not supported`,

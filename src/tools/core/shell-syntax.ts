@@ -21,7 +21,7 @@ export const COMMAND_CHARS_MAX = 32_768;
 export const COMMANDS_MAX = 200;
 
 /** Words that the shell takes as syntax where a command starts, and that this parser does not take. */
-const RESERVED = new Set([
+export const RESERVED: ReadonlySet<string> = new Set([
   ...['if', 'then', 'else', 'elif', 'fi', 'for', 'while', 'until', 'do', 'done', 'case', 'esac'],
   ...['select', 'function', '[[', ']]', 'in', 'coproc'],
 ]);

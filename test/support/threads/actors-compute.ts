@@ -1,6 +1,9 @@
 import { type JobContext, Moved, serveCompute } from '../../../src/actors/compute-host.ts';
 import { Fault } from '../../../src/base/fault.ts';
 
+// A thread that starts while this is set cannot load its entry: it is how a test breaks the threads to come.
+if (process.env['TROUPE_TEST_BREAK_ENTRY'] === '1') throw new Error('this entry broke');
+
 /** What a test makes a compute thread do. Jobs that go on until they are ended report `begun` first. */
 export type Job =
   | { readonly do: 'return'; readonly value: unknown }

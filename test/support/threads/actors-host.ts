@@ -4,6 +4,9 @@ import type { ActorContext, Behavior } from '../../../src/actors/actor.ts';
 import { serveActors } from '../../../src/actors/actor-host.ts';
 import { Fault } from '../../../src/base/fault.ts';
 
+// A thread that starts while this is set cannot load its entry: it is how a test breaks the threads to come.
+if (process.env['TROUPE_TEST_BREAK_ENTRY'] === '1') throw new Error('this entry broke');
+
 export interface HostSetupData {
   readonly failSetup?: string;
   readonly exitOnSetup?: number;
@@ -38,7 +41,7 @@ export type Deed =
   | { readonly do: 'throw' }
   | { readonly do: 'throw-fault' }
   | { readonly do: 'reject' }
-  | { readonly do: 'stray'; readonly kind: StrayKind }
+  | { readonly do: 'stray'; readonly kind: StrayKind; readonly saying?: unknown }
   | { readonly do: 'say-function' }
   | { readonly do: 'say-function-and-exit' }
   | {
@@ -109,6 +112,7 @@ function act(ctx: ActorContext<unknown>, deed: Deed): void | Promise<void> {
     case 'reject':
       return Promise.reject(new Error('rejected by the actor'));
     case 'stray':
+      if (deed.saying !== undefined) ctx.tell(deed.saying);
       return strays[deed.kind](stray);
     case 'say-function':
       ctx.tell('before');
@@ -127,6 +131,8 @@ function act(ctx: ActorContext<unknown>, deed: Deed): void | Promise<void> {
 }
 
 let closedTimes = 0;
+/** Every call of an actor's `stop` on this thread. */
+const stops: string[] = [];
 
 function behavior(data: HostSetupData): Behavior<Init, Deed, unknown> {
   return {
@@ -138,6 +144,7 @@ function behavior(data: HostSetupData): Behavior<Init, Deed, unknown> {
       const actor = {
         receive: (deed: Deed) => act(ctx, deed),
         stop(reason: string): void | Promise<void> {
+          stops.push(`${id}: ${reason}`);
           if (init.onStop === 'throw') throw new Error('cannot stop');
           if (init.onStop === 'never') return new Promise(() => undefined);
           if (init.onStop === 'say') ctx.tell(`stopping: ${reason}`);
@@ -149,6 +156,7 @@ function behavior(data: HostSetupData): Behavior<Init, Deed, unknown> {
     },
     control: {
       add: (a: number, b: number) => a + b,
+      stops: () => stops,
       label: () => data.label ?? '',
       'throw-fault': () => {
         throw new Fault('model.timeout', 'a fault of its own', { retry: 'safe', detail: { a: 1 } });

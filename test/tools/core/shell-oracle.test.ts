@@ -19,6 +19,7 @@ const OPERATORS = [';', ' && ', ' || ', '|', ' & ', '\n', ' ;'];
 const SHELLS = ['dash', 'bash'].filter((name) => existsSync(`/bin/${name}`));
 
 let dir = '';
+let logs = 0;
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'troupe-oracle-'));
@@ -65,8 +66,8 @@ function judged(line: string): CommandVerdict {
 }
 
 function programsRun(shell: string, line: string): readonly string[] {
-  const log = join(dir, 'log');
-  rmSync(log, { force: true });
+  logs += 1;
+  const log = join(dir, `log-${logs}`);
   // What runs in the background is waited for, so that it is on the log.
   spawnSync(`/bin/${shell}`, ['-c', `${line}\nwait`], {
     cwd: join(dir, 'work'),

@@ -1,0 +1,2 @@
+/** The task that P is the cost of. */
+export default function empty(): void {}

@@ -1,0 +1,74 @@
+import { createLogUpdate } from 'log-update';
+import type { Clock } from '../base/clock.ts';
+import type { JournalEvent } from '../runtime/core/event.ts';
+import { rootOf } from '../runtime/core/run-id.ts';
+import { newFold } from '../viewer.ts';
+import type { Context } from './context.ts';
+import { progressLine, showsProgress } from './core/event-line.ts';
+import { modelWords } from './core/model-words.ts';
+import { safeLine } from './core/plain-text.ts';
+import { treeLines } from './core/tree-rows.ts';
+import { LiveTree } from './live-tree.ts';
+
+/** How `troupe run` shows on stderr what happens in a tree. Give it every event, from the first one. */
+export interface Progress {
+  see(event: JournalEvent): void;
+  /** Shows the last state once more, for good. */
+  end(): void;
+}
+
+/** SPEC K1: a live tree on a terminal, plain lines otherwise. */
+export function openProgress(context: Context, runId: string, clock: Clock): Progress {
+  const { terminal, options } = context;
+  if (options.quiet) return { see: () => undefined, end: () => undefined };
+  if (terminal.live) return liveProgress(context, runId, clock);
+  const shown = { paint: terminal.paintErr, width: null };
+  return {
+    see: (event) => {
+      if (rootOf(event.run_id) !== runId || !showsProgress(event)) return;
+      terminal.say(progressLine(event, shown));
+    },
+    end: () => undefined,
+  };
+}
+
+function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progress {
+  const fold = newFold();
+  const models = new Set<string>();
+  const lines = (rowsMax: number | null): string[] => {
+    const tree = fold.tree(runId);
+    if (tree === undefined) return [terminal.paintErr('dim', 'starting')];
+    const header = `model: ${safeLine([...models].join(', '))}`;
+    const rows = treeLines(tree, {
+      paint: terminal.paintErr,
+      width: terminal.errWidth,
+      rowsMax,
+      now: clock.now(),
+      parseTime: Date.parse,
+    });
+    return [terminal.paintErr('dim', header), ...rows];
+  };
+  // The cursor stays visible: a killed process could not bring it back.
+  const draw = createLogUpdate(process.stderr, { showCursor: true });
+  // Two lines less than there are: the header, and the cursor's own.
+  const live = new LiveTree(draw, () => lines(terminal.errRows - 2).join('\n'), clock);
+  terminal.drawBelow((line) => live.above(line));
+  return {
+    see: (event) => {
+      if (rootOf(event.run_id) !== runId) return;
+      fold.see(event);
+      if (event.type === 'run.started') models.add(modelOf(event));
+      live.changed();
+    },
+    end: () => {
+      live.end();
+      terminal.drawBelow(null);
+      for (const line of lines(null)) terminal.say(line);
+    },
+  };
+}
+
+function modelOf({ data }: JournalEvent): string {
+  const { provider, model } = (data['model'] ?? {}) as { provider?: unknown; model?: unknown };
+  return modelWords(String(provider ?? '?'), typeof model === 'string' ? model : null);
+}
