@@ -121,7 +121,11 @@ for (const each of CASES) {
   if (!there.has(each.name)) continue;
   const { rows, failure } = await run(each);
   if (failure !== null) console.log(`${each.name}: FAILED, ${failure}`);
-  results.push({ case: each.name, failure, rows: rows.map((row) => ({ ...row, reached: reached(row) })) });
+  results.push({
+    case: each.name,
+    failure,
+    rows: rows.map((row) => ({ ...row, reached: reached(row) })),
+  });
 }
 mkdirSync(join(root, 'bench/results'), { recursive: true });
 const about = {

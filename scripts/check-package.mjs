@@ -10,17 +10,30 @@ const bin = join(root, 'node_modules/.bin');
 const project = mkdtempSync(join(tmpdir(), 'troupe-package-'));
 
 function run(command, args, options = {}) {
-  return execFileSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], ...options });
+  return execFileSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...options,
+  });
 }
 
 try {
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', project]);
-  const tarball = join(project, readdirSync(project).find((name) => name.endsWith('.tgz')));
+  const tarball = join(
+    project,
+    readdirSync(project).find((name) => name.endsWith('.tgz')),
+  );
   console.log(run(join(bin, 'publint'), ['--strict', tarball]).trim());
   console.log(run(join(bin, 'attw'), [tarball, '--profile', 'esm-only']).trim());
 
-  writeFileSync(join(project, 'package.json'), '{ "name": "empty", "private": true, "type": "module" }\n');
-  run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefer-offline', tarball], { cwd: project });
+  writeFileSync(
+    join(project, 'package.json'),
+    '{ "name": "empty", "private": true, "type": "module" }\n',
+  );
+  run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--prefer-offline', tarball], {
+    cwd: project,
+  });
   writeFileSync(
     join(project, 'use.mjs'),
     `import { Troupe, defineTool } from 'troupe';
@@ -58,11 +71,17 @@ console.log('library: ' + outcome.answer);
   );
   console.log(run(process.execPath, ['use.mjs'], { cwd: project }).trim());
 
-  cpSync(join(project, 'node_modules/troupe/examples/audit'), join(project, 'audit'), { recursive: true });
+  cpSync(join(project, 'node_modules/troupe/examples/audit'), join(project, 'audit'), {
+    recursive: true,
+  });
   const cli = join(project, 'node_modules/.bin/troupe');
   const checked = run(cli, ['check', '--config', 'audit/troupe.toml'], { cwd: project });
   console.log(`cli check: ${checked.trim()}`);
-  const answer = run(cli, ['run', 'lead', 'Audit it.', '--config', 'audit/troupe.toml', '--quiet'], { cwd: project });
+  const answer = run(
+    cli,
+    ['run', 'lead', 'Audit it.', '--config', 'audit/troupe.toml', '--quiet'],
+    { cwd: project },
+  );
   if (!answer.includes('## Structure')) throw new Error(`unexpected answer: ${answer}`);
   console.log('cli run: the audit example works from the package');
 } finally {

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const from = process.env.INIT_CWD ?? process.cwd();
-const folder = process.argv[2] === undefined ? resolve(root, 'src') : resolve(from, process.argv[2]);
+const folder =
+  process.argv[2] === undefined ? resolve(root, 'src') : resolve(from, process.argv[2]);
 
 const built = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, encoding: 'utf8' });
 if (built.status !== 0) {

@@ -8,13 +8,13 @@ import { openActorPool } from './actors/actor-pool.ts';
 import { openComputePool } from './actors/compute-pool.ts';
 import { describeExit } from './actors/core/exit.ts';
 import { judgeRestart } from './actors/core/restart.ts';
-import type { ActorPool, ComputePool } from './actors/pool.ts';
+import type { ActorEvents, ActorPool, ComputePool } from './actors/pool.ts';
 import { openServiceThread, type ServiceThread } from './actors/service-thread.ts';
 import type { Clock } from './base/clock.ts';
 import { Fault, messageOf, toWire } from './base/fault.ts';
 import { assertNever } from './base/never.ts';
 import type { Random } from './base/random.ts';
-import type { AgentInit, ComputeJob, FromAgent, ToAgent } from './runtime/core/agent-protocol.ts';
+import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './runtime/core/agent-protocol.ts';
 import type { ProviderEntry } from './runtime/core/model.ts';
 import type { Effect, ToolContext, ToolDefinition, ToolOutcome } from './runtime/core/tool.ts';
 import type { AgentLink, AgentListener, EnginePort } from './runtime/engine.ts';
@@ -72,7 +72,7 @@ export class LocalEngine implements EnginePort {
   readonly approve: EnginePort['approve'];
   readonly #options: LocalEngineOptions;
   readonly #modules: Record<string, { url: string; exportName: string }> = {};
-  #actors: ActorPool<AgentInit, ToAgent, FromAgent> | null = null;
+  #actors: ActorPool<null, ToAgent, FromAgent> | null = null;
   #compute: ComputePool | null = null;
   #model: ServiceThread;
   #modelDeaths: readonly number[] = [];
@@ -91,7 +91,7 @@ export class LocalEngine implements EnginePort {
   }
 
   async start(): Promise<void> {
-    this.#actors = await openActorPool<AgentInit, ToAgent, FromAgent>({
+    this.#actors = await openActorPool<null, ToAgent, FromAgent>({
       entry: threadEntry('actor-host'),
       threads: this.#options.actorThreads,
       setup: () => {
@@ -104,10 +104,10 @@ export class LocalEngine implements EnginePort {
     });
   }
 
-  openAgent(init: AgentInit, listener: AgentListener): AgentLink {
+  openAgent(runId: string, brief: AgentBrief, listener: AgentListener): AgentLink {
     if (this.#actors === null) throw new Fault('pool.closed', 'the actor pool is not open');
     let released = false;
-    const ref = this.#actors.spawn(init.runId, init, {
+    const events: ActorEvents<FromAgent> = {
       receive: (body) => {
         if (!released) listener.receive(body);
       },
@@ -115,10 +115,11 @@ export class LocalEngine implements EnginePort {
         if (released) return;
         released = true;
         const fault = new Fault('actor.crashed', describeExit(exit), { retry: 'unsafe' });
-        this.#options.onThreadLost('actor', `${init.runId}: ${describeExit(exit)}`);
+        this.#options.onThreadLost('actor', `${runId}: ${describeExit(exit)}`);
         listener.lost(toWire(fault));
       },
-    });
+    };
+    const ref = this.#actors.spawn(runId, null, events, brief);
     return {
       tell: (body) => ref.tell(body),
       release: () => {

@@ -47,7 +47,13 @@ function sendNote(supervisor: RunSupervisor, means: HandleMeans, text: string): 
   const receipts = means.receipts.track(noteId, runId);
   // Whoever does not ask for them must not hear of a host that closes before they are all there.
   receipts.catch(() => undefined);
-  if (!supervisor.note({ note_id: noteId, text })) throw ended(runId);
+  let taken = false;
+  try {
+    taken = supervisor.note({ note_id: noteId, text });
+  } finally {
+    if (!taken) means.receipts.untrack(noteId);
+  }
+  if (!taken) throw ended(runId);
   return { noteId, receipts };
 }
 

@@ -47,7 +47,9 @@ async function measure(count: number): Promise<Measured> {
   const repeat = async (work: () => Promise<unknown>) => {
     for (let time = 0; time < times; time += 1) await work();
   };
-  const task = await spent(() => repeat(() => atOnce(count, () => pool.run(null))));
+  const task = await spent(() =>
+    repeat(() => atOnce(count, () => pool.run(null, { name: 'empty' }))),
+  );
   const run = await spent(() => repeat(() => fanOut(host.troupe, count)));
   return { run, task, children: count * times };
 }
@@ -62,11 +64,18 @@ for (let round = 0; round < ROUNDS; round += 1) {
   for (const count of SIZES) bySize.get(count)?.push(await measure(count));
 }
 
-const load = (measured: readonly Measured[]): OtherLoad[] => measured.map(({ run }) => run.otherLoad);
+const load = (measured: readonly Measured[]): OtherLoad[] =>
+  measured.map(({ run }) => run.otherLoad);
 const wallUs = new Map<number, number>();
 for (const [count, measured] of bySize) {
-  const cpuUs = quantile(measured.map(({ run, children }) => (run.cpuMs / children) * 1000), 0.5);
-  const taskUs = quantile(measured.map(({ task, children }) => (task.cpuMs / children) * 1000), 0.5);
+  const cpuUs = quantile(
+    measured.map(({ run, children }) => (run.cpuMs / children) * 1000),
+    0.5,
+  );
+  const taskUs = quantile(
+    measured.map(({ task, children }) => (task.cpuMs / children) * 1000),
+    0.5,
+  );
   const walls = measured.map(({ run, children }) => (run.wallMs / children) * 1000);
   wallUs.set(count, quantile(walls, 0.5));
   const inFlight = Math.min(count, 1024);

@@ -1,2 +1,2 @@
 /** The task that P is the cost of. */
-export default function empty(): void {}
+export function empty(): void {}

@@ -16,6 +16,7 @@ import { Cell, type CellHost, type CellReports, type CellScope } from './cell.ts
 import { type Channel, openChannel } from './channel.ts';
 import { exposeControl } from './comlink-channel.ts';
 import type { ActorAddress, FromHost, ToHost } from './core/envelope.ts';
+import { type Share, SharedIn } from './core/shared-values.ts';
 
 /** What the pool hands to the task: `{ data }` waits on `port` as its first message. */
 export interface ActorHostTask {
@@ -73,7 +74,8 @@ class ActorHost<Init, In, Out> {
   readonly #behavior: Behavior<Init, In, Out>;
   readonly #cells = new Map<ActorAddress, Cell<In, Out>>();
   readonly #channel: Channel<FromHost<Out>>;
-  readonly #shared: CellHost<Out>;
+  readonly #cellHost: CellHost<Out>;
+  readonly #shared = new SharedIn<object>();
 
   constructor(port: MessagePort, behavior: Behavior<Init, In, Out>, scope: CellScope) {
     this.#behavior = behavior;
@@ -83,7 +85,7 @@ class ActorHost<Init, In, Out> {
       { unsent: (envelope, fault) => this.#unsent(envelope, fault) },
     );
     const mailMax = behavior.mailMax ?? mailMaxDefault;
-    this.#shared = { scope, reports: this.#reports(), mailMax };
+    this.#cellHost = { scope, reports: this.#reports(), mailMax };
   }
 
   open(): void {
@@ -111,7 +113,7 @@ class ActorHost<Init, In, Out> {
         this.#cells.get(envelope.to)?.tell(envelope.body);
         return;
       case 'spawn':
-        this.#spawn(envelope.to, envelope.id, envelope.init);
+        this.#spawn(envelope.to, envelope.id, envelope.init, envelope.shared);
         return;
       case 'stop':
         this.#cells.get(envelope.to)?.stop(envelope.reason);
@@ -130,10 +132,11 @@ class ActorHost<Init, In, Out> {
     }
   }
 
-  #spawn(address: ActorAddress, id: string, init: Init): void {
-    const cell = new Cell<In, Out>(address, id, this.#shared);
+  #spawn(address: ActorAddress, id: string, init: Init, share?: Share<object>): void {
+    const cell = new Cell<In, Out>(address, id, this.#cellHost);
+    const shared = share && this.#shared.take(share);
     this.#cells.set(address, cell);
-    cell.begin((ctx) => this.#behavior.start(id, init, ctx));
+    cell.begin((ctx) => this.#behavior.start(id, init, ctx, shared));
   }
 
   #drop(address: ActorAddress, reason: string): void {

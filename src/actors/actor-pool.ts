@@ -71,10 +71,10 @@ class HostPool<Init, In, Out> implements ActorPool<Init, In, Out> {
     this.#awaitHeartbeat();
   }
 
-  spawn(id: string, init: Init, events: ActorEvents<Out>): ActorRef<In> {
+  spawn(id: string, init: Init, events: ActorEvents<Out>, shared?: object): ActorRef<In> {
     const host = this.#place(id);
     this.#addresses += 1;
-    return host.spawn(id, this.#addresses, init, events);
+    return host.spawn({ id, address: this.#addresses, init, events, shared });
   }
 
   async control(method: string, makeArgs: (hostIndex: number) => ControlArgs): Promise<unknown[]> {

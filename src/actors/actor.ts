@@ -5,8 +5,16 @@ import type { TransferListItem } from 'node:worker_threads';
  * one waits until what `receive` returned has settled.
  */
 export interface Behavior<Init, In, Out> {
-  /** Throwing or rejecting ends the actor as `crashed`. Messages wait until the returned actor is there. */
-  start(id: string, init: Init, ctx: ActorContext<Out>): Actor<In> | Promise<Actor<In>>;
+  /**
+   * Throwing or rejecting ends the actor as `crashed`. Messages wait until the returned actor is there. `shared` is what
+   * `spawn` was given beside `init`: one object for all actors here that were given the same one.
+   */
+  start(
+    id: string,
+    init: Init,
+    ctx: ActorContext<Out>,
+    shared: object | undefined,
+  ): Actor<In> | Promise<Actor<In>>;
   /** What the pool's `control` may call, by name; nothing else of this thread is reachable through it. */
   readonly control?: ControlMethods;
   /** Called once when the pool closes, after its actors have ended. */

@@ -61,9 +61,10 @@ export interface ActorPool<Init, In, Out> {
   /**
    * Starts an actor on the host with the fewest. While every host is being replaced it waits for the first new one.
    * Throws `actor.lost` where the pool has given up on its hosts, `pool.closed` after `close`. The same id may be used
-   * again, also at the same time: the pool tells lives apart by itself.
+   * again, also at the same time: the pool tells lives apart by itself. `shared` is plain data that many actors are given
+   * alike; as long as it is the same object it crosses to each host once.
    */
-  spawn(id: string, init: Init, events: ActorEvents<Out>): ActorRef<In>;
+  spawn(id: string, init: Init, events: ActorEvents<Out>, shared?: object): ActorRef<In>;
   /**
    * Calls control method `method` on every host, also one that is still coming up, with the arguments made for it.
    * Resolves to what they returned, by host; rejects with the first fault once every call has settled.

@@ -15,6 +15,7 @@ import { type Channel, openChannel } from './channel.ts';
 import { type Control, openControl } from './comlink-channel.ts';
 import type { ActorAddress, FromHost, ToHost } from './core/envelope.ts';
 import type { ExitReason } from './core/exit.ts';
+import { SharedOut } from './core/shared-values.ts';
 import { type Home, HostedActor } from './hosted-actor.ts';
 import type { RunningTask, ThreadPool } from './piscina-pool.ts';
 import type { ActorEvents, HostSetup } from './pool.ts';
@@ -24,6 +25,14 @@ export interface HostLimits {
   readonly clock: Clock;
   readonly readyTimeoutMs: number;
   readonly heartbeatMissesMax: number;
+}
+
+export interface SpawnRequest<Init, Out> {
+  readonly id: string;
+  readonly address: ActorAddress;
+  readonly init: Init;
+  readonly events: ActorEvents<Out>;
+  readonly shared: object | undefined;
 }
 
 type HostLife = 'starting' | 'up' | 'gone';
@@ -41,6 +50,7 @@ export class PooledHost<Init, In, Out> implements Home<Init, In> {
   readonly #actors = new Map<ActorAddress, HostedActor<Init, In, Out>>();
   /** In the order of their spawning. */
   readonly #notReady = new Set<HostedActor<Init, In, Out>>();
+  readonly #shared = new SharedOut<object>();
   #life: HostLife = 'starting';
   #task: RunningTask | undefined;
   #verdict: string | undefined;
@@ -112,17 +122,14 @@ export class PooledHost<Init, In, Out> implements Home<Init, In> {
     );
   }
 
-  spawn(
-    id: string,
-    address: ActorAddress,
-    init: Init,
-    events: ActorEvents<Out>,
-  ): HostedActor<Init, In, Out> {
+  spawn(request: SpawnRequest<Init, Out>): HostedActor<Init, In, Out> {
+    const { id, address, init, events, shared } = request;
     const nowMs = this.#limits.clock.now();
     const actor = new HostedActor<Init, In, Out>(id, address, this, events, nowMs);
     this.#actors.set(address, actor);
     this.#notReady.add(actor);
-    this.#channel.send({ type: 'spawn', to: address, id, init }); // I1
+    const share = shared === undefined ? {} : { shared: this.#shared.share(shared) };
+    this.#channel.send({ type: 'spawn', to: address, id, init, ...share }); // I1
     if (this.#takeBackReadyTimer === undefined) {
       this.#armReadyTimer(this.#limits.readyTimeoutMs);
     }
@@ -255,6 +262,9 @@ export class PooledHost<Init, In, Out> implements Home<Init, In> {
     if (envelope.type !== 'tell' && envelope.type !== 'spawn') return undefined;
     const { to } = envelope;
     const actor = this.#actors.get(to);
+    if (envelope.type === 'spawn' && envelope.shared?.value !== undefined) {
+      this.#shared.forget(envelope.shared.slot);
+    }
     let dropped = false;
     surfacing(() => {
       if (envelope.type === 'tell' && actor?.refused(envelope.body, fault)) return;

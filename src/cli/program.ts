@@ -27,7 +27,10 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
-    return code;
+    const lost = await terminal.flushed();
+    if (lost === null) return code;
+    terminal.say(`${terminal.paintErr('red', 'error')}: stdout: ${safeBlock(lost.message)}`);
+    return EXIT.failed;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : EXIT.usage;
     report(terminal, thrown, program.opts<GlobalOptions>().logLevel === 'debug');

@@ -49,7 +49,7 @@ function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progr
     return [terminal.paintErr('dim', header), ...rows];
   };
   // The cursor stays visible: a killed process could not bring it back.
-  const draw = createLogUpdate(process.stderr, { showCursor: true });
+  const draw = createLogUpdate(terminal.errStream, { showCursor: true });
   // Two lines less than there are: the header, and the cursor's own.
   const live = new LiveTree(draw, () => lines(terminal.errRows - 2).join('\n'), clock);
   terminal.drawBelow((line) => live.above(line));

@@ -28,7 +28,7 @@ export async function runCommand(context: Context, args: RunArguments): Promise<
   const stop = new AbortController();
   const signals = onStopSignals((signal) => {
     if (!options.quiet) terminal.say(`${signal}: cancelling; once more kills`);
-    stop.abort(`cancelled by the user (${signal})`);
+    stop.abort(`stopped by the user (${signal})`);
   });
   try {
     const outcome = await runIn(context, { ...args, prompt }, stop.signal);
@@ -99,7 +99,7 @@ function show({ terminal, options }: Context, outcome: RunOutcome): void {
   if (outcome.status === 'incomplete' && outcome.answer !== '' && !options.json) {
     terminal.say(`its last words, which are no final answer:\n${safeBlock(outcome.answer)}`);
   }
-  terminal.say(nextStep(outcome));
+  if (outcome.status !== 'cancelled') terminal.say(nextStep(outcome));
 }
 
 function nextStep({ runId, reason, status }: RunOutcome): string {

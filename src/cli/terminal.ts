@@ -1,10 +1,10 @@
 // The two output streams of the command: results on stdout, everything else on stderr.
 // T1  Text that came from elsewhere is made safe before it gets here; what is printed here is sent as it is.
-// T2  A reader that went away (`| head`) is no error: writing stops, `outGone` says so.
+// T2  A reader that went away (`| head`) is no error: writing stops, `outGone` says so. A full disk is one.
 import { inColour, type Paint, plain } from './core/paint.ts';
 
 /** What a terminal or a pipe has, as far as it matters here. */
-export type OutStream = Pick<NodeJS.WriteStream, 'write' | 'on'> & {
+export type OutStream = NodeJS.WritableStream & {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
@@ -20,6 +20,7 @@ export class Terminal {
   readonly #out: OutStream;
   readonly #err: OutStream;
   readonly #gone = new AbortController();
+  #fault: Error | null = null;
   #above: ((line: string) => void) | null = null;
 
   constructor(out: OutStream, err: OutStream, env: Environment) {
@@ -29,7 +30,10 @@ export class Terminal {
     this.paintOut = colours && out.isTTY === true ? inColour : plain;
     this.paintErr = colours && err.isTTY === true ? inColour : plain;
     this.live = err.isTTY === true && env['TERM'] !== 'dumb';
-    out.on('error', () => this.#gone.abort()); // T2
+    out.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') this.#fault ??= error; // T2
+      this.#gone.abort();
+    });
     err.on('error', () => undefined);
   }
 
@@ -51,6 +55,11 @@ export class Terminal {
     return this.#err.isTTY === true ? (this.#err.columns ?? 80) : null;
   }
 
+  /** For what redraws it; everything else says lines. */
+  get errStream(): NodeJS.WritableStream {
+    return this.#err;
+  }
+
   get errRows(): number {
     return this.#err.rows ?? 24;
   }
@@ -59,6 +68,14 @@ export class Terminal {
   print(text: string): void {
     if (this.#gone.signal.aborted) return;
     this.#out.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
+  /** Resolves once all that was printed is out: with what was lost, or `null`. */
+  async flushed(): Promise<Error | null> {
+    await new Promise<void>((resolve) => {
+      this.#out.write('', () => resolve());
+    });
+    return this.#fault;
   }
 
   /** Anything else: a line on stderr, above what is being redrawn there. */

@@ -11,16 +11,18 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import { openChannel } from '../actors/channel.ts';
+import { SharedIn } from '../actors/core/shared-values.ts';
 import { Fault, toWire } from '../base/fault.ts';
+import type { AgentBrief, OnModelLine } from '../runtime/core/agent-protocol.ts';
 import type { Message } from '../runtime/core/message.ts';
 import type { FromModel, ModelRequest, ProviderEntry, ToModel } from '../runtime/core/model.ts';
 import { type OpenedProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 
-type OpenBody = Extract<ToModel, { kind: 'open' }>;
+type Opened = Omit<Extract<ToModel, { kind: 'open' }>, 'kind' | 'runId'>;
 type AskBody = Extract<ToModel, { kind: 'ask' }>;
 
 interface Conversation {
-  readonly opened: OpenBody;
+  readonly opened: Opened;
   history: readonly Message[];
   flight: { readonly turn: number; readonly controller: AbortController } | null;
 }
@@ -61,13 +63,18 @@ export class ModelDesk {
 class Line {
   readonly #providers: ReadonlyMap<string, OpenedProvider>;
   readonly #runs = new Map<string, Conversation>();
+  readonly #briefs = new SharedIn<AgentBrief>();
   readonly #channel: { send(body: FromModel): void; close(): void };
 
   constructor(providers: ReadonlyMap<string, OpenedProvider>, port: MessagePort) {
     this.#providers = providers;
-    this.#channel = openChannel<ToModel, FromModel>(port, (body) => this.#receive(body), {
-      unsent: ({ runId, turn }, fault) => ({ kind: 'failed', runId, turn, fault: toWire(fault) }), // 2
-    });
+    this.#channel = openChannel<ToModel | OnModelLine, FromModel>(
+      port,
+      (body) => this.#receive(body),
+      {
+        unsent: ({ runId, turn }, fault) => ({ kind: 'failed', runId, turn, fault: toWire(fault) }), // 2
+      },
+    );
   }
 
   get conversations(): number {
@@ -84,12 +91,16 @@ class Line {
     this.#channel.close();
   }
 
-  #receive(body: ToModel): void {
+  #receive(body: ToModel | OnModelLine): void {
     switch (body.kind) {
       case 'open':
-        this.#forget(body.runId);
-        this.#runs.set(body.runId, { opened: body, history: [], flight: null });
+        this.#open(body.runId, body);
         return;
+      case 'open-shared': {
+        const brief = this.#briefs.take(body.brief);
+        if (brief !== undefined) this.#open(body.runId, brief);
+        return;
+      }
       case 'ask':
         this.#ask(body);
         return;
@@ -102,6 +113,11 @@ class Line {
         this.#forget(body.runId);
         return;
     }
+  }
+
+  #open(runId: string, opened: Opened): void {
+    this.#forget(runId);
+    this.#runs.set(runId, { opened, history: [], flight: null });
   }
 
   #forget(runId: string): void {
@@ -127,7 +143,7 @@ class Line {
       if (run.flight === flight) run.flight = null;
       if (current()) send(); // 2
     };
-    this.#request(run, body.turn, flight.controller.signal, (text) => {
+    this.#request(run, body, flight.controller.signal, (text) => {
       if (settled || flight.controller.signal.aborted) return;
       this.#channel.send({ kind: 'delta', runId: body.runId, turn: body.turn, text });
     }).then(
@@ -139,8 +155,13 @@ class Line {
     );
   }
 
-  #request(run: Conversation, turn: number, signal: AbortSignal, onDelta: (text: string) => void) {
-    const { runId, agentId, system, tools, model } = run.opened;
+  #request(
+    run: Conversation,
+    { runId, turn }: AskBody,
+    signal: AbortSignal,
+    onDelta: (text: string) => void,
+  ) {
+    const { agentId, system, tools, model } = run.opened;
     const provider = this.#providers.get(model.provider);
     if (provider === undefined) return Promise.reject(this.#unknown(model.provider));
     const request: ModelRequest = {

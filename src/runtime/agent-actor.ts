@@ -3,7 +3,7 @@
 // I1  Every `ask` and every `run` is answered exactly once, also when it is aborted or its tool throws.
 // I2  After `stop` nothing is told any more; tools that ignore their signal finish into the void.
 import { Fault, toWire } from '../base/fault.ts';
-import type { AgentInit, CallCheck, FromAgent, ToAgent } from './core/agent-protocol.ts';
+import type { AgentBrief, CallCheck, FromAgent, ToAgent } from './core/agent-protocol.ts';
 import type { ToolCallPart } from './core/message.ts';
 import type { FromModel, ToModel } from './core/model.ts';
 import type { ToolContext, ToolOutcome } from './core/tool.ts';
@@ -11,9 +11,11 @@ import type { ToolContext, ToolOutcome } from './core/tool.ts';
 /** What an actor thread lends to every actor on it. */
 export interface AgentThread {
   /** To the model thread. */
-  toModel(body: ToModel): void;
+  toModel(body: Exclude<ToModel, { kind: 'open' }>): void;
+  /** Begins a conversation on the model thread. */
+  openModel(runId: string, brief: AgentBrief): void;
   /** Checks one call's arguments against the schema its run was offered. */
-  check(init: AgentInit, call: ToolCallPart): CallCheck;
+  check(brief: AgentBrief, call: ToolCallPart): CallCheck;
   /** Runs a tool of this thread. Never rejects. */
   run(
     name: string,
@@ -26,7 +28,8 @@ export interface AgentThread {
 type Run = Extract<ToAgent, { kind: 'run' }>;
 
 export class AgentActor {
-  readonly #init: AgentInit;
+  readonly #runId: string;
+  readonly #brief: AgentBrief;
   readonly #thread: AgentThread;
   readonly #tell: (body: FromAgent) => void;
   readonly #tools = new Map<string, AbortController>();
@@ -34,8 +37,14 @@ export class AgentActor {
   #opened = false;
   #stopped = false;
 
-  constructor(init: AgentInit, thread: AgentThread, tell: (body: FromAgent) => void) {
-    this.#init = init;
+  constructor(
+    runId: string,
+    brief: AgentBrief,
+    thread: AgentThread,
+    tell: (body: FromAgent) => void,
+  ) {
+    this.#runId = runId;
+    this.#brief = brief;
     this.#thread = thread;
     this.#tell = tell;
   }
@@ -49,7 +58,7 @@ export class AgentActor {
         void this.#run(body);
         return;
       case 'abort-ask':
-        this.#thread.toModel({ kind: 'abort', runId: this.#init.runId, turn: body.turn });
+        this.#thread.toModel({ kind: 'abort', runId: this.#runId, turn: body.turn });
         return;
       case 'abort-run':
         this.#tools.get(`${body.turn}/${body.call}`)?.abort(aborted());
@@ -68,7 +77,7 @@ export class AgentActor {
       this.#tell({ kind: 'failed', turn: body.turn, fault: body.fault });
       return;
     }
-    const checks = body.answer.calls.map((call) => this.#thread.check(this.#init, call));
+    const checks = body.answer.calls.map((call) => this.#thread.check(this.#brief, call));
     this.#tell({ kind: 'answered', turn: body.turn, answer: body.answer, checks });
   }
 
@@ -86,17 +95,17 @@ export class AgentActor {
     this.#stopped = true;
     for (const controller of this.#tools.values()) controller.abort(aborted());
     this.#tools.clear();
-    if (this.#opened) this.#thread.toModel({ kind: 'close', runId: this.#init.runId });
+    if (this.#opened) this.#thread.toModel({ kind: 'close', runId: this.#runId });
   }
 
   #ask(body: Extract<ToAgent, { kind: 'ask' }>): void {
-    const { runId, agentId, system, tools, model } = this.#init;
+    const runId = this.#runId;
     if (!this.#opened && !body.fresh) {
       this.#tell({ kind: 'stale', turn: body.turn });
       return;
     }
     if (!this.#opened) {
-      this.#thread.toModel({ kind: 'open', runId, agentId, system, tools, model });
+      this.#thread.openModel(runId, this.#brief);
       this.#opened = true;
     }
     this.#askedTurn = body.turn;
@@ -109,9 +118,9 @@ export class AgentActor {
     const controller = new AbortController();
     const key = `${turn}/${call}`;
     this.#tools.set(key, controller);
-    const { runId, agentId, scope } = this.#init;
+    const { agentId, scope } = this.#brief;
     const context = {
-      runId,
+      runId: this.#runId,
       agentId,
       callKey,
       scope,

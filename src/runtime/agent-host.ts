@@ -1,10 +1,17 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Behavior } from '../actors/actor.ts';
 import { type Channel, openChannel } from '../actors/channel.ts';
+import { SharedOut } from '../actors/core/shared-values.ts';
 import { Fault } from '../base/fault.ts';
 import { AgentActor, type AgentThread } from './agent-actor.ts';
-import type { AgentInit, CallCheck, FromAgent, ToAgent } from './core/agent-protocol.ts';
-import type { FromModel, ToModel } from './core/model.ts';
+import type {
+  AgentBrief,
+  CallCheck,
+  FromAgent,
+  OnModelLine,
+  ToAgent,
+} from './core/agent-protocol.ts';
+import type { FromModel } from './core/model.ts';
 import type { ToolSpec } from './core/tool.ts';
 
 /** The tools of an actor thread, as its entry wires them. */
@@ -16,22 +23,25 @@ export interface HostTools extends Pick<AgentThread, 'run'> {
 export function openAgentHost(
   modelPort: MessagePort,
   tools: HostTools,
-): Behavior<AgentInit, ToAgent, FromAgent> {
+): Behavior<null, ToAgent, FromAgent> {
   const actors = new Map<string, AgentActor>();
   const heard = (body: FromModel) => actors.get(body.runId)?.heard(body);
-  let model: Channel<ToModel> = openChannel<FromModel, ToModel>(modelPort, heard);
+  let model: Channel<OnModelLine> = openChannel<FromModel, OnModelLine>(modelPort, heard);
+  let briefs = new SharedOut<AgentBrief>();
   const thread: AgentThread = {
     toModel: (body) => model.send(body),
-    check: (init, call) => {
-      const spec = init.tools.find((each) => each.name === call.name);
+    openModel: (runId, brief) =>
+      model.send({ kind: 'open-shared', runId, brief: briefs.share(brief) }),
+    check: (brief, call) => {
+      const spec = brief.tools.find((each) => each.name === call.name);
       if (spec !== undefined) return tools.check(spec, call.argsText);
       return { ok: false, errorType: 'unknown_tool', error: `Unknown tool: ${call.name}` };
     },
     run: tools.run,
   };
   return {
-    start(id, init, ctx) {
-      const actor = new AgentActor(init, thread, ctx.tell);
+    start(id, _init, ctx, brief) {
+      const actor = new AgentActor(id, brief as AgentBrief, thread, ctx.tell);
       actors.set(id, actor);
       return {
         receive: (body) => actor.receive(body),
@@ -45,7 +55,8 @@ export function openAgentHost(
       /** A new model thread took the place of one that died. */
       attachModel: (port: MessagePort) => {
         model.close();
-        model = openChannel<FromModel, ToModel>(port, heard);
+        model = openChannel<FromModel, OnModelLine>(port, heard);
+        briefs = new SharedOut();
         const fault = new Fault('model.unreachable', 'the model thread was restarted', {
           retry: 'safe',
         });

@@ -4,7 +4,8 @@
 // I2  An effect is started once for each time it becomes due, and not before the events that owe it are as durable as
 //     the effect asks for.
 // I3  What is no longer due is taken back; it stays in flight until it has settled, so that a halt can wait for it.
-import type { Machine } from '../base/machine.ts';
+// I4  Only what an event may have changed is looked at; what is in flight is kept by the part of the machine it is due in.
+import type { PartedMachine } from './core/parted-machine.ts';
 
 export interface Step<State, Event> {
   readonly before: State;
@@ -26,6 +27,7 @@ export interface Shell<State, Command, Event, Effect> {
 
 interface Flight {
   readonly key: string;
+  readonly part: string;
   /** `null` until it really began. */
   cancel: (() => void) | null;
   settled: boolean;
@@ -33,9 +35,10 @@ interface Flight {
 }
 
 export class Driver<State, Command, Event, Effect extends { readonly key: string }> {
-  readonly #machine: Machine<State, Command, Event, Effect>;
+  readonly #machine: PartedMachine<State, Command, Event, Effect>;
   readonly #shell: Shell<State, Command, Event, Effect>;
-  readonly #flights = new Map<string, Flight>();
+  /** By part; no part without one. */
+  readonly #flights = new Map<string, Flight[]>();
   readonly #waiting: { readonly command: Command; readonly from: Flight | null }[] = [];
   #state: State;
   #busy = false;
@@ -43,7 +46,7 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
   #onQuiet: (() => void) | null = null;
 
   constructor(
-    machine: Machine<State, Command, Event, Effect>,
+    machine: PartedMachine<State, Command, Event, Effect>,
     shell: Shell<State, Command, Event, Effect>,
     state: State = machine.initial,
   ) {
@@ -79,13 +82,15 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
 
   /** Starts what the state already owes: how a run goes on after its events were read back. */
   resume(): void {
-    this.#reconcile(Promise.resolve());
+    this.#reconcile(Promise.resolve(), null);
   }
 
   /** Calls `fn` once, as soon as nothing but `exceptKey` is in flight; at once if that is so already. */
   whenQuiet(exceptKey: string, fn: () => void): void {
     const check = () => {
-      for (const key of this.#flights.keys()) if (key !== exceptKey) return;
+      for (const flights of this.#flights.values()) {
+        if (flights.some(({ key }) => key !== exceptKey)) return;
+      }
       this.#onQuiet = null;
       fn();
     };
@@ -96,7 +101,9 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
   /** Gives up: takes everything back and hears no further command. For a journal that can no longer be written. */
   perish(): void {
     this.#dead = true;
-    for (const flight of this.#flights.values()) this.#takeBack(flight);
+    for (const flights of [...this.#flights.values()]) {
+      for (const flight of [...flights]) this.#takeBack(flight);
+    }
     this.#flights.clear();
   }
 
@@ -108,21 +115,26 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
       steps.push({ before: this.#state, event });
       this.#state = this.#machine.evolve(this.#state, event);
     }
-    this.#reconcile(this.#shell.record(steps));
+    this.#reconcile(this.#shell.record(steps), this.#touched(events));
   }
 
-  #reconcile(durable: Promise<void>): void {
-    const due = this.#machine.due(this.#state);
-    const keys = new Set<string>();
-    const gated: [Flight, Effect][] = [];
-    for (const effect of due) {
-      keys.add(effect.key);
-      if (this.#flights.has(effect.key)) continue;
-      const flight: Flight = { key: effect.key, cancel: null, settled: false, takenBack: false };
-      this.#flights.set(effect.key, flight);
-      if (this.#shell.waitsForDisk(effect)) gated.push([flight, effect]);
-      else this.#begin(flight, effect);
+  /** I4. `null` = any part. */
+  #touched(events: readonly Event[]): ReadonlySet<string> | null {
+    const touched = new Set<string>();
+    for (const event of events) {
+      const parts = this.#machine.partsTouched(this.#state, event);
+      if (parts === null) return null;
+      for (const part of parts) touched.add(part);
     }
+    return touched;
+  }
+
+  #reconcile(durable: Promise<void>, touched: ReadonlySet<string> | null): void {
+    const parts =
+      touched ?? new Set([...this.#machine.parts(this.#state), ...this.#flights.keys()]);
+    const gated: [Flight, Effect][] = [];
+    const gone: Flight[] = [];
+    for (const part of parts) this.#reconcilePart(part, gated, gone);
     // I2: rejected means the journal failed; whoever owns it ends this driver by `perish`.
     if (gated.length > 0) {
       durable.then(
@@ -132,8 +144,23 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
         () => undefined,
       );
     }
-    for (const flight of this.#flights.values()) {
-      if (!keys.has(flight.key)) this.#takeBack(flight);
+    for (const flight of gone) this.#takeBack(flight);
+  }
+
+  #reconcilePart(part: string, gated: [Flight, Effect][], gone: Flight[]): void {
+    const due = this.#machine.dueInPart(this.#state, part);
+    for (const flight of this.#flights.get(part) ?? []) {
+      if (!due.some(({ key }) => key === flight.key)) gone.push(flight);
+    }
+    for (const effect of due) {
+      const { key } = effect;
+      const inFlight = this.#flights.get(part);
+      if (inFlight?.some((flight) => flight.key === key) === true) continue;
+      const flight: Flight = { key, part, cancel: null, settled: false, takenBack: false };
+      if (inFlight === undefined) this.#flights.set(part, [flight]);
+      else inFlight.push(flight);
+      if (this.#shell.waitsForDisk(effect)) gated.push([flight, effect]);
+      else this.#begin(flight, effect);
     }
   }
 
@@ -158,7 +185,10 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
   }
 
   #land(flight: Flight): void {
-    if (this.#flights.get(flight.key) === flight) this.#flights.delete(flight.key);
+    const inPart = this.#flights.get(flight.part) ?? [];
+    const at = inPart.indexOf(flight);
+    if (at >= 0) inPart.splice(at, 1);
+    if (inPart.length === 0) this.#flights.delete(flight.part);
     this.#onQuiet?.();
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { FaultWire } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
-import type { AgentInit, ComputeJob, FromAgent, ToAgent } from './core/agent-protocol.ts';
+import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './core/agent-protocol.ts';
 import type { ToolContext, ToolDefinition, ToolOutcome } from './core/tool.ts';
 import type { Journal } from './journal.ts';
 
@@ -41,7 +41,7 @@ export interface EnginePort {
   readonly clock: Clock;
   readonly random: Random;
   readonly journal: Journal;
-  openAgent(init: AgentInit, listener: AgentListener): AgentLink;
+  openAgent(runId: string, brief: AgentBrief, listener: AgentListener): AgentLink;
   /** Runs a call on the compute pool. Never rejects; an aborted call settles within the pool's grace. */
   compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome>;
   /** Runs a tool on the host's thread. Never rejects. */

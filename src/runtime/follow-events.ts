@@ -1,9 +1,11 @@
+import type { Fault } from '../base/fault.ts';
 import type { JournalEvent } from './core/event.ts';
 import type { EventFilter, Journal } from './journal.ts';
 
 /**
  * Events that fit the filter, first those that are there and then those to come, in order, until `isLast` says so. Pulls
  * from the journal page by page, so a slow reader costs no memory. Ends quietly where `signal` aborts.
+ * @throws Fault `journal.unwritable` after everything that was committed, where the journal has failed.
  */
 export async function* followEvents(
   journal: Journal,
@@ -13,6 +15,11 @@ export async function* followEvents(
 ): AsyncGenerator<JournalEvent, void, undefined> {
   const bell = new Bell();
   const unsubscribe = journal.subscribe(() => bell.ring());
+  let failure: Fault | null = null;
+  const unlisten = journal.onFailure((fault) => {
+    failure = fault;
+    bell.ring();
+  });
   const stop = () => bell.ring();
   signal?.addEventListener('abort', stop, { once: true });
   try {
@@ -24,10 +31,13 @@ export async function* followEvents(
         yield event;
         if (isLast(event)) return;
       }
-      if (journal.lastSeq <= Math.max(seen, afterSeq)) await bell.rung();
+      if (journal.lastSeq > Math.max(seen, afterSeq)) continue;
+      if (failure !== null) throw failure;
+      await bell.rung();
     }
   } finally {
     unsubscribe();
+    unlisten();
     signal?.removeEventListener('abort', stop);
   }
 }

@@ -13,11 +13,13 @@ export interface NoteReceipt {
 export class NoteReceipts {
   readonly #open = new Map<string, Tracked>();
   readonly #unsubscribe: () => void;
+  readonly #unlisten: () => void;
 
   constructor(journal: Journal) {
     this.#unsubscribe = journal.subscribe((events) => {
       if (this.#open.size > 0) for (const event of events) this.#see(event);
     });
+    this.#unlisten = journal.onFailure((fault) => this.#giveUp(fault));
   }
 
   /** Call in the tick in which the note is given, so that none of its events is missed. */
@@ -27,9 +29,19 @@ export class NoteReceipts {
     });
   }
 
+  /** The note was not taken: nobody will answer it. */
+  untrack(noteId: string): void {
+    this.#open.delete(noteId);
+  }
+
   /** Nobody will answer any more. */
   close(reason: Error): void {
     this.#unsubscribe();
+    this.#unlisten();
+    this.#giveUp(reason);
+  }
+
+  #giveUp(reason: Error): void {
     for (const { reject } of this.#open.values()) reject(reason);
     this.#open.clear();
   }

@@ -5,7 +5,7 @@
 // I3  Nothing of a released actor is heard: late words find nobody waiting.
 import { messageOf } from '../base/fault.ts';
 import { assertNever } from '../base/never.ts';
-import type { AgentInit, FromAgent } from './core/agent-protocol.ts';
+import type { FromAgent } from './core/agent-protocol.ts';
 import { clip, surelyWhole } from './core/clip.ts';
 import type { RunCommand } from './core/run-command.ts';
 import type { RunEffect } from './core/run-due.ts';
@@ -74,6 +74,8 @@ export class RunEffects {
         return this.#deadline(effect, settle);
       case 'halt':
         return this.#halt(settle);
+      case 'proceed':
+        return this.#proceed(settle);
       default:
         return assertNever(effect);
     }
@@ -123,17 +125,8 @@ export class RunEffects {
   #open(): AgentLink {
     if (this.#agent !== null) return this.#agent;
     const { engine, supervisor, tree } = this.#options;
-    const spec = this.#spec;
-    const init: AgentInit = {
-      runId: supervisor.runId,
-      agentId: spec.agent_id,
-      system: spec.system_prompt,
-      model: spec.model,
-      tools: spec.agentic ? tree.toolSpecs(spec) : [],
-      scope: spec.scope,
-    };
     this.#sent = 0;
-    this.#agent = engine.openAgent(init, {
+    this.#agent = engine.openAgent(supervisor.runId, tree.briefOf(this.#spec), {
       receive: (body) => supervisor.heard(body),
       lost: (fault) => supervisor.lost(fault),
     });
@@ -258,6 +251,7 @@ export class RunEffects {
       ordinal,
       outcome: { ...outcome, answer: shown, full_path: fullPath },
     });
+    this.#children.delete(ordinal);
     this.#options.tree.forget(effect.child.runId);
   }
 
@@ -281,7 +275,7 @@ export class RunEffects {
       agentId: spec.agent_id,
       callId: call.id,
       tool: call.name,
-      args: JSON.parse(call.args_text === '' ? '{}' : call.args_text),
+      args: JSON.parse(call.args_text.trim() === '' ? '{}' : call.args_text),
     };
     engine
       .approve(request, abort.signal)
@@ -337,6 +331,15 @@ export class RunEffects {
     });
     this.#options.whenQuiet('halt', done);
     return () => undefined;
+  }
+
+  /** After whatever else is ready to happen. */
+  #proceed(settle: Settle): () => void {
+    const untime = this.#options.engine.clock.after(0, () => settle({ type: 'proceed' }));
+    return () => {
+      untime();
+      settle(null);
+    };
   }
 
   #childOf(child: ChildState): Child {

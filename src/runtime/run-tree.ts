@@ -4,6 +4,7 @@
 // I2  A run is forgotten once its parent has its outcome, a root once its end is durable: ended runs leave nothing behind.
 import { Fault } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { AgentBrief } from './core/agent-protocol.ts';
 import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
 import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
 import { eventId } from './core/event.ts';
@@ -21,11 +22,11 @@ import type { CallVerdict } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
 import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { ChildState } from './core/run-state.ts';
-import type { ToolDefinition, ToolOutcome, ToolSpec } from './core/tool.ts';
+import type { ToolDefinition, ToolOutcome, ToolScope, ToolSpec } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
 import { refused } from './judge-calls.ts';
-import { resolveRun } from './resolve-run.ts';
 import { RunSupervisor } from './run-supervisor.ts';
+import { RunTemplates } from './run-templates.ts';
 
 export interface RootRequest {
   readonly agent: AgentConfig;
@@ -54,6 +55,9 @@ export class RunTree {
   readonly #launches = new Map<string, number>();
   /** Definitions that roots were started with inline, by root. */
   readonly #inline = new Map<string, AgentConfig>();
+  readonly #templates = new RunTemplates();
+  /** By the scope of a run, which runs that begin alike have as the same object. */
+  #briefs = new WeakMap<ToolScope, AgentBrief>();
   #config: ResolvedConfig;
   #failure: Fault | null = null;
 
@@ -69,6 +73,7 @@ export class RunTree {
   /** From the next launch on; runs that have begun keep what they were resolved to. */
   reconfigure(config: ResolvedConfig): void {
     this.#config = config;
+    this.#briefs = new WeakMap();
   }
 
   find(runId: string): RunSupervisor | undefined {
@@ -89,7 +94,7 @@ export class RunTree {
     const { engine, protectedPaths } = this.#options;
     const runId = rootRunId(engine.random.id());
     const prefix = request.origin === 'cron' ? 'cron' : 'run';
-    const spec = resolveRun(this.#config, this.tools(), {
+    const spec = this.#templates.resolve(this.#config, this.tools(), {
       ...request,
       rootRunId: runId,
       parent: null,
@@ -113,11 +118,11 @@ export class RunTree {
     if (this.#failure !== null) throw this.#failure;
     const { engine, protectedPaths } = this.#options;
     const { spec, calls } = parent.state;
-    const verdict = calls.find((call) => call.index === child.call)?.verdict;
+    const verdict = calls.at(child.call - 1)?.verdict;
     if (spec === null || verdict === undefined || !('prompt' in verdict)) {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
-    const childSpec = resolveRun(this.#config, this.tools(), {
+    const childSpec = this.#templates.resolve(this.#config, this.tools(), {
       agent: this.#definitionOf(spec, child),
       raw: spec.raw && child.kind === 'subagent',
       origin: child.kind,
@@ -176,8 +181,23 @@ export class RunTree {
     return findTarget(this.#config, this.#callerOf(spec), spec.project, asked);
   }
 
+  /** What a run's actor begins with; the same object for runs that begin alike. */
+  briefOf(spec: RunSpec): AgentBrief {
+    const known = this.#briefs.get(spec.scope);
+    if (known !== undefined) return known;
+    const brief: AgentBrief = {
+      agentId: spec.agent_id,
+      system: spec.system_prompt,
+      model: spec.model,
+      tools: spec.agentic ? this.#toolSpecs(spec) : [],
+      scope: spec.scope,
+    };
+    this.#briefs.set(spec.scope, brief);
+    return brief;
+  }
+
   /** What a run's model is offered. */
-  toolSpecs(spec: RunSpec): ToolSpec[] {
+  #toolSpecs(spec: RunSpec): ToolSpec[] {
     const targets = () =>
       reachableTargets(this.#config, this.#callerOf(spec), spec.project).map(
         ({ agent }) => agent.id,
@@ -223,7 +243,10 @@ export class RunTree {
   /** The journal failed: no run can go on (SPEC J4). */
   perish(fault: Fault): void {
     this.#failure = fault;
-    for (const supervisor of this.live()) supervisor.perish(fault);
+    for (const supervisor of this.live()) {
+      supervisor.perish(fault);
+      this.forget(supervisor.runId); // I2: no parent will have its outcome
+    }
   }
 
   #supervise(runId: string, parentRunId: string | null, cause: string | null): RunSupervisor {

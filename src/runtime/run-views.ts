@@ -66,7 +66,7 @@ export class RunViews {
     const seen = this.#runs.get(runId);
     if (seen === undefined) return undefined;
     const { state } = seen;
-    const children = state.children.flatMap((child) => {
+    const children = [...state.children].flatMap((child) => {
       const view = this.tree(child.runId);
       return view === undefined ? [] : [view];
     });
@@ -75,7 +75,7 @@ export class RunViews {
       effect: state.effect,
       cost_cents: state.costCents,
       width: {
-        running: state.children.filter((child) => child.status === 'running').length,
+        running: state.childrenRunning,
         max: state.spec?.width_max ?? 0,
       },
       doing: doingOf(state),

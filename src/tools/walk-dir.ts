@@ -50,7 +50,7 @@ export function leftOutWords(leftOut: WalkLeftOut): readonly string[] {
   const words: string[] = [];
   if (leftOut.stoppedAt !== null) words.push(`stopped after ${leftOut.stoppedAt} entries`);
   if (leftOut.skipped > 0)
-    words.push(`${leftOut.skipped} of ${SKIPPED_DIRS.join(', ')} not entered`);
+    words.push(`${leftOut.skipped} not entered (${SKIPPED_DIRS.join(', ')})`);
   if (leftOut.forbidden > 0) words.push(`${leftOut.forbidden} out of scope`);
   if (leftOut.unreadable > 0) words.push(`${leftOut.unreadable} unreadable`);
   return words;

@@ -1,6 +1,6 @@
 import { toWire } from '../../src/base/fault.ts';
 import type { Random } from '../../src/base/random.ts';
-import type { AgentInit, ToAgent } from '../../src/runtime/core/agent-protocol.ts';
+import type { AgentBrief, AgentInit, ToAgent } from '../../src/runtime/core/agent-protocol.ts';
 import type { Message } from '../../src/runtime/core/message.ts';
 import type { ModelAnswer } from '../../src/runtime/core/model.ts';
 import type { ToolDefinition, ToolOutcome } from '../../src/runtime/core/tool.ts';
@@ -53,9 +53,9 @@ export class SimEngine implements EnginePort {
     this.#tools = new Map((options.tools ?? [workTool, actTool]).map((tool) => [tool.name, tool]));
   }
 
-  openAgent(init: AgentInit, listener: AgentListener): AgentLink {
-    const agent = new SimAgent(this, init, listener);
-    this.live.set(init.runId, agent);
+  openAgent(runId: string, brief: AgentBrief, listener: AgentListener): AgentLink {
+    const agent = new SimAgent(this, { ...brief, runId }, listener);
+    this.live.set(runId, agent);
     return agent;
   }
 

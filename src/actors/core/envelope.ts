@@ -1,4 +1,5 @@
 import type { ExitReason } from './exit.ts';
+import type { Share } from './shared-values.ts';
 
 /**
  * The number that one life of an actor is addressed by: unique within a pool and never reused. An actor that is started
@@ -8,7 +9,13 @@ export type ActorAddress = number;
 
 /** Everything the pool says to an actor host. Plain data; `init` and `body` belong to the actors. */
 export type ToHost<Init, In> =
-  | { readonly type: 'spawn'; readonly to: ActorAddress; readonly id: string; readonly init: Init }
+  | {
+      readonly type: 'spawn';
+      readonly to: ActorAddress;
+      readonly id: string;
+      readonly init: Init;
+      readonly shared?: Share<object>;
+    }
   | { readonly type: 'tell'; readonly to: ActorAddress; readonly body: In }
   | { readonly type: 'stop'; readonly to: ActorAddress; readonly reason: string }
   /** Drop it without asking; nothing is answered. */

@@ -1,11 +1,11 @@
+import type { Share } from '../../actors/core/shared-values.ts';
 import type { FaultWire } from '../../base/fault.ts';
 import type { Message } from './message.ts';
-import type { ModelAnswer, ModelRef } from './model.ts';
+import type { ModelAnswer, ModelRef, ToModel } from './model.ts';
 import type { ToolOutcome, ToolScope, ToolSpec } from './tool.ts';
 
-/** What an agent's actor needs to begin: all of it plain data, sent once. */
-export interface AgentInit {
-  readonly runId: string;
+/** What an agent's actor needs to begin, apart from its run: plain data, one object for all runs that begin alike. */
+export interface AgentBrief {
   readonly agentId: string;
   readonly system: string;
   readonly model: ModelRef;
@@ -13,6 +13,15 @@ export interface AgentInit {
   readonly tools: readonly ToolSpec[];
   readonly scope: ToolScope;
 }
+
+export interface AgentInit extends AgentBrief {
+  readonly runId: string;
+}
+
+/** From an actor thread to the model thread: `ToModel`, but for the beginning of a conversation, whose brief is shared. */
+export type OnModelLine =
+  | Exclude<ToModel, { readonly kind: 'open' }>
+  | { readonly kind: 'open-shared'; readonly runId: string; readonly brief: Share<AgentBrief> };
 
 /** From a run's supervisor to its actor. */
 export type ToAgent =

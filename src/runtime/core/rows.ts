@@ -3,6 +3,7 @@ const CHUNK_ROWS = 64;
 
 /** A list that is never changed: `with` and `adding` make a new one, which shares all but a small part with the old. */
 export class Rows<Row> implements Iterable<Row> {
+  static readonly #none: Rows<never> = new Rows([], 0);
   readonly length: number;
   readonly chunks: readonly (readonly Row[])[];
 
@@ -12,11 +13,11 @@ export class Rows<Row> implements Iterable<Row> {
   }
 
   static none<Row>(): Rows<Row> {
-    return NONE;
+    return Rows.#none;
   }
 
   static of<Row>(rows: readonly Row[]): Rows<Row> {
-    if (rows.length === 0) return NONE;
+    if (rows.length === 0) return Rows.#none;
     const chunks: Row[][] = [];
     for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
       chunks.push(rows.slice(from, from + CHUNK_ROWS));
@@ -75,5 +76,3 @@ export class Rows<Row> implements Iterable<Row> {
     );
   }
 }
-
-const NONE = Rows.none<never>();

@@ -50,4 +50,6 @@ export type RunCommand =
     }
   | { readonly type: 'stop'; readonly stop: StopData }
   /** Everything that was in flight for a stopping run has settled or was terminated. */
-  | { readonly type: 'halted' };
+  | { readonly type: 'halted' }
+  /** Decide what a long step left undone. */
+  | { readonly type: 'proceed' };

@@ -4,8 +4,18 @@ import type { RunCommand } from './run-command.ts';
 import { type ChildOutcome, callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
 import { endOf, following } from './run-follow.ts';
-import { type CallState, type ChildState, type RunState, runningChildren } from './run-state.ts';
+import {
+  type CallState,
+  type ChildState,
+  callAt,
+  childAt,
+  isRunning,
+  type RunState,
+} from './run-state.ts';
 import { settleCalls } from './run-verdict.ts';
+
+/** So many events decided, the rest is left to a command of its own: nothing else waits for a fan-out of thousands. */
+const EVENTS_A_STEP = 64;
 
 const EMPTY_ANSWER = 'model provider returned an invalid semantic completion.';
 
@@ -13,11 +23,15 @@ const EMPTY_ANSWER = 'model provider returned an invalid semantic completion.';
 export function decideRun(state: RunState, command: RunCommand): readonly RunEvent[] {
   if (state.ended !== null) return [];
   const events: RunEvent[] = [...respond(state, command)];
-  if (events.length === 0) return events;
+  if (events.length === 0 && command.type !== 'proceed') return events;
   let after = events.reduce(evolveRun, state);
-  for (let next = following(after); next.length > 0; next = following(after)) {
-    events.push(...next);
-    after = next.reduce(evolveRun, after);
+  while (events.length < EVENTS_A_STEP) {
+    const next = following(after);
+    if (next.length === 0) break;
+    for (const event of next) {
+      events.push(event);
+      after = evolveRun(after, event);
+    }
   }
   return events;
 }
@@ -50,6 +64,8 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
         : [];
     case 'halted':
       return halted(state);
+    case 'proceed':
+      return [];
     default:
       return assertNever(command);
   }
@@ -103,12 +119,12 @@ function modelFailed(state: RunState, command: Asked<'model-failed'>): RunEvent[
   return [failed, ...endOf(evolveRun(state, failed), 'run.failed', why)];
 }
 
-function callAt(state: RunState, turn: number, index: number): CallState | undefined {
-  return state.turn === turn ? state.calls.find((call) => call.index === index) : undefined;
+function callIn(state: RunState, turn: number, index: number): CallState | undefined {
+  return state.turn === turn ? callAt(state, index) : undefined;
 }
 
 function ran(state: RunState, command: Asked<'ran'>): RunEvent[] {
-  const call = callAt(state, command.turn, command.call);
+  const call = callIn(state, command.turn, command.call);
   if (call?.status !== 'running' || call.verdict.kind !== 'tool') return [];
   const { outcome, chars, fullPath } = command.kept;
   const frame = callFrame(state.turn, call.index);
@@ -126,7 +142,7 @@ function ran(state: RunState, command: Asked<'ran'>): RunEvent[] {
 }
 
 function approval(state: RunState, command: Asked<'approval'>): RunEvent[] {
-  const call = callAt(state, command.turn, command.call);
+  const call = callIn(state, command.turn, command.call);
   if (call?.status !== 'asking' || state.stopping !== null) return [];
   const frame = callFrame(state.turn, call.index);
   const { by, why } = command;
@@ -147,9 +163,10 @@ function approval(state: RunState, command: Asked<'approval'>): RunEvent[] {
 }
 
 function childEnded(state: RunState, command: Asked<'child-ended'>): RunEvent[] {
-  const child = state.children.find((each) => each.ordinal === command.ordinal);
-  if (child === undefined || child.status !== 'running') return [];
-  const call = state.calls.find((each) => each.ordinal === child.ordinal);
+  const child = childAt(state, command.ordinal);
+  if (child === undefined || !isRunning(child)) return [];
+  const launcher = callAt(state, child.call);
+  const call = launcher?.ordinal === child.ordinal ? launcher : undefined;
   const frame = call === undefined ? null : callFrame(state.turn, call.index);
   const ending = endOfChild(child, command.outcome, frame);
   return call === undefined
@@ -210,7 +227,7 @@ function resultOfChild(
 /** The last step of a stopping run: every call that has no end gets one, then the one terminal event (SPEC N2, R12). */
 function halted(state: RunState): RunEvent[] {
   const { stopping } = state;
-  if (stopping === null || runningChildren(state).length > 0) return [];
+  if (stopping === null || state.childrenRunning > 0) return [];
   const open = state.calls.filter((call) => call.status !== 'done');
   const cut = open.map((call) =>
     runEvent('tool.failed', callFrame(state.turn, call.index), {

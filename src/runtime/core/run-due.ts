@@ -1,7 +1,17 @@
-import type { RunEvent } from './run-event.ts';
-import { isDelegation } from './run-follow.ts';
-import type { CallState, ChildState, RunState } from './run-state.ts';
-import { runningChildren } from './run-state.ts';
+import { isDelegation } from './run-agenda.ts';
+import { callFrame, type RunEvent } from './run-event.ts';
+import { following } from './run-follow.ts';
+import {
+  type CallState,
+  type ChildState,
+  callAt,
+  callOf,
+  childAt,
+  firstRunningChild,
+  isRunning,
+  type RunState,
+  runningChildren,
+} from './run-state.ts';
 
 /** What a run owes the world. `key` tells effects apart: the driver starts each key once and takes back what is gone. */
 export type RunEffect =
@@ -34,22 +44,101 @@ export type RunEffect =
       readonly limitMs: number;
     }
   /** Wait until all that was in flight has settled, terminate what does not, and say so. */
-  | { readonly type: 'halt'; readonly key: string };
+  | { readonly type: 'halt'; readonly key: string }
+  /** Let others have their turn, then go on deciding. */
+  | { readonly type: 'proceed'; readonly key: string };
+
+/*
+ * The parts of what is due: `run` for the run itself, a call's frame for the call, `child:n` for the life of the child
+ * with that ordinal, `await:n` for its outcome.
+ */
+const RUN = 'run';
 
 export function dueOfRun(state: RunState): readonly RunEffect[] {
+  return partsOfRun(state).flatMap((part) => dueInPart(state, part));
+}
+
+/** The parts in which something may be due. */
+export function partsOfRun(state: RunState): readonly string[] {
   if (state.spec === null || state.ended !== null) return [];
-  const children = runningChildren(state);
-  if (state.stopping !== null) return dueOfStopping(children);
+  const calls =
+    state.stopping === null ? state.calls.map(({ index }) => callPart(state, index)) : [];
+  const children = runningChildren(state).flatMap(({ ordinal }) => childParts(ordinal));
+  return [RUN, ...calls, ...children];
+}
+
+/** The parts whose due may differ after `event`, which led to `state` or to a state before it; `null` = any. */
+export function partsTouched(state: RunState, event: RunEvent): readonly string[] | null {
+  switch (event.type) {
+    case 'run.started':
+    case 'run.user_note':
+    case 'note.read':
+    case 'note.too_late':
+    case 'note.dead_letter':
+    case 'turn.started':
+    case 'turn.completed':
+    case 'model.started':
+    case 'model.completed':
+    case 'model.failed':
+      return [RUN];
+    case 'approval.requested':
+    case 'approval.granted':
+    case 'approval.denied':
+    case 'tool.started':
+    case 'tool.completed':
+    case 'tool.failed':
+      return event.frame === null ? null : [RUN, event.frame];
+    case 'delegation.started':
+    case 'delegation.completed':
+    case 'delegation.failed': {
+      const head = firstRunningChild(state);
+      const own = [RUN, ...childParts(event.data.ordinal)];
+      return head === undefined ? own : [...own, awaitPart(head.ordinal)];
+    }
+    default:
+      return null;
+  }
+}
+
+/** Sticky: the same effects until an event settles them, wherever the part is asked for. */
+export function dueInPart(state: RunState, part: string): readonly RunEffect[] {
+  if (state.spec === null || state.ended !== null) return [];
+  if (part === RUN) return dueOfRunItself(state, state.spec);
+  const [kind, place] = part.split(':');
+  if (place === undefined) {
+    const index = Number(part.slice(part.lastIndexOf('-') + 1));
+    const call = part === callPart(state, index) ? callAt(state, index) : undefined;
+    return call === undefined || state.stopping !== null ? [] : dueOfCall(state, call);
+  }
+  const child = childAt(state, Number(place));
+  if (child === undefined || !isRunning(child)) return [];
+  return kind === 'await' ? dueOfOutcome(state, child) : dueOfChild(state, child);
+}
+
+function callPart(state: RunState, index: number): string {
+  return callFrame(state.turn, index);
+}
+
+function awaitPart(ordinal: number): string {
+  return `await:${ordinal}`;
+}
+
+function childParts(ordinal: number): string[] {
+  return [`child:${ordinal}`, awaitPart(ordinal)];
+}
+
+function dueOfRunItself(state: RunState, spec: NonNullable<RunState['spec']>): RunEffect[] {
+  if (state.stopping !== null) {
+    // Children first (SPEC N4), then the run's own activity.
+    return state.childrenRunning === 0 ? [{ type: 'halt', key: 'halt' }] : [];
+  }
   const due: RunEffect[] = [];
   if (state.phase === 'asking') {
     due.push({ type: 'model.ask', key: `ask:${state.turn}`, turn: state.turn });
+  } else if (following(state).length > 0) {
+    due.push({ type: 'proceed', key: `proceed:${state.count}` });
   }
-  for (const call of state.calls) due.push(...dueOfCall(state, call));
-  const awaited = state.spec.order === 'fifo' ? children.slice(0, 1) : children;
-  for (const child of awaited) {
-    due.push({ type: 'child.await', key: `await:${child.ordinal}`, child });
-  }
-  due.push(...deadlines(state.spec));
+  due.push(...deadlines(spec));
   return due;
 }
 
@@ -58,23 +147,29 @@ function dueOfCall(state: RunState, call: CallState): RunEffect[] {
   if (call.status === 'asking') {
     return [{ type: 'approval.ask', key: `approval:${place}`, turn: state.turn, call }];
   }
-  if (call.status !== 'running') return [];
-  if (!isDelegation(call.verdict)) {
-    return [{ type: 'tool.run', key: `tool:${place}`, turn: state.turn, call }];
-  }
-  const child = state.children.find((each) => each.ordinal === call.ordinal);
-  if (child === undefined || child.status !== 'running') return [];
-  return [{ type: 'child.run', key: `child:${child.ordinal}`, child, call }];
+  if (call.status !== 'running' || isDelegation(call.verdict)) return [];
+  return [{ type: 'tool.run', key: `tool:${place}`, turn: state.turn, call }];
 }
 
-/** Children first (SPEC N4), all of them awaited whatever the order; then the run's own activity. */
-function dueOfStopping(children: readonly ChildState[]): RunEffect[] {
-  if (children.length === 0) return [{ type: 'halt', key: 'halt' }];
-  return children.flatMap((child): RunEffect[] => [
-    { type: 'child.run', key: `child:${child.ordinal}`, child, call: null },
-    { type: 'child.cancel', key: `cancel:${child.ordinal}`, child },
-    { type: 'child.await', key: `await:${child.ordinal}`, child },
-  ]);
+/** A stopping run calls its children off; one that had been admitted and not begun still has to be told so. */
+function dueOfChild(state: RunState, child: ChildState): RunEffect[] {
+  const { ordinal } = child;
+  const key = `child:${ordinal}`;
+  if (state.stopping !== null) {
+    return [
+      { type: 'child.run', key, child, call: null },
+      { type: 'child.cancel', key: `cancel:${ordinal}`, child },
+    ];
+  }
+  const call = callAt(state, child.call);
+  return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
+}
+
+/** SPEC D4: outcomes are taken in the order of the calls or as they come; in a stopping run as they come. */
+function dueOfOutcome(state: RunState, child: ChildState): RunEffect[] {
+  const inOrder = state.spec?.order === 'fifo' && state.stopping === null;
+  if (inOrder && firstRunningChild(state) !== child) return [];
+  return [{ type: 'child.await', key: `await:${child.ordinal}`, child }];
 }
 
 function deadlines(spec: NonNullable<RunState['spec']>): RunEffect[] {
@@ -120,17 +215,12 @@ export function causeOf(state: RunState, event: RunEvent): number {
     case 'tool.started':
     case 'tool.completed':
     case 'tool.failed':
-      return (
-        state.calls.find((call) => call.id === event.data.call_id)?.cause ?? state.causes.answer
-      );
+      return callOf(state, event.data.call_id)?.cause ?? state.causes.answer;
     case 'delegation.started':
-      return state.calls.find((call) => call.index === event.data.call)?.cause ?? state.count;
+      return callAt(state, event.data.call)?.cause ?? state.count;
     case 'delegation.completed':
     case 'delegation.failed':
-      return (
-        state.children.find((child) => child.ordinal === event.data.ordinal)?.startedAt ??
-        state.count
-      );
+      return childAt(state, event.data.ordinal)?.startedAt ?? state.count;
     default:
       return state.count;
   }

@@ -1,7 +1,18 @@
 import { clip, fairShares } from './clip.ts';
 import type { Message, ToolResultPart } from './message.ts';
+import { Rows } from './rows.ts';
+import { agendaAfter, agendaOf } from './run-agenda.ts';
 import { callFrame, type RunEvent, type RunEventData } from './run-event.ts';
-import type { CallState, RunState } from './run-state.ts';
+import {
+  type CallState,
+  type ChildState,
+  callAt,
+  callOf,
+  childAt,
+  isRunning,
+  NO_CALLS,
+  type RunState,
+} from './run-state.ts';
 import type { Effect } from './tool.ts';
 import { addKnown, addUsage } from './usage.ts';
 
@@ -58,7 +69,7 @@ function ended(state: RunState, event: EndEvent): RunState {
     RunState['status'],
     'pending' | 'running'
   >;
-  return { ...state, phase: 'ended', status, ended: event.data, calls: [] };
+  return { ...state, phase: 'ended', status, ended: event.data, ...NO_CALLS };
 }
 
 function evolveTurn(state: RunState, event: TurnEvent): RunState {
@@ -123,18 +134,25 @@ function answered(state: RunState, data: RunEventData<'model.completed'>): RunSt
     })),
     ...(data.provider_meta === undefined ? {} : { providerMeta: data.provider_meta }),
   };
+  const calls = Rows.of(
+    data.calls.map(
+      (call, at): CallState => ({
+        ...call,
+        index: at + 1,
+        status: 'waiting',
+        ordinal: null,
+        result: null,
+        cause: state.count,
+      }),
+    ),
+  );
   return {
     ...state,
     phase: 'calling',
     history: [...state.history, message],
-    calls: data.calls.map((call, at) => ({
-      ...call,
-      index: at + 1,
-      status: 'waiting',
-      ordinal: null,
-      result: null,
-      cause: state.count,
-    })),
+    ...(calls.length === 0
+      ? NO_CALLS
+      : { calls, places: new Map(calls.map(placeById)), agenda: agendaOf(calls) }),
     usage: addUsage(state.usage, data.usage),
     costCents: addKnown(state.costCents, data.cost_cents),
     lastText: data.text,
@@ -143,8 +161,7 @@ function answered(state: RunState, data: RunEventData<'model.completed'>): RunSt
 }
 
 function toolCompleted(state: RunState, data: RunEventData<'tool.completed'>): RunState {
-  const call = state.calls.find((each) => each.id === data.call_id);
-  const verdict = call?.verdict;
+  const verdict = callOf(state, data.call_id)?.verdict;
   const changedOutside = verdict?.kind === 'tool' && verdict.effect !== 'read';
   return {
     ...withCall(state, data.call_id, {
@@ -175,10 +192,7 @@ function toolFailed(state: RunState, data: RunEventData<'tool.failed'>): RunStat
 }
 
 function childStarted(state: RunState, data: RunEventData<'delegation.started'>): RunState {
-  const calls = state.calls.map(
-    (call): CallState => (call.index === data.call ? { ...call, ordinal: data.ordinal } : call),
-  );
-  const child = {
+  const child: ChildState = {
     ordinal: data.ordinal,
     runId: data.child_run_id,
     agentId: data.agent_id,
@@ -186,11 +200,11 @@ function childStarted(state: RunState, data: RunEventData<'delegation.started'>)
     kind: data.kind,
     status: 'running',
     startedAt: state.count,
-  } as const;
+  };
   return {
-    ...state,
-    calls,
-    children: [...state.children, child],
+    ...changed(state, callAt(state, data.call), { ordinal: data.ordinal }),
+    children: state.children.adding(child),
+    childrenRunning: state.childrenRunning + 1,
     lastOrdinal: Math.max(state.lastOrdinal, data.ordinal),
   };
 }
@@ -200,15 +214,15 @@ function childEnded(
   data: RunEventData<'delegation.completed'> | RunEventData<'delegation.failed'>,
   status: RunEventData<'delegation.completed'>['child_status'],
 ): RunState {
-  const child = state.children.find((each) => each.ordinal === data.ordinal);
-  if (child === undefined || child.status !== 'running') return state;
-  const calls = state.calls.map(
-    (call): CallState => (call.ordinal === data.ordinal ? { ...call, cause: state.count } : call),
-  );
+  const child = childAt(state, data.ordinal);
+  if (child === undefined || !isRunning(child)) return state;
+  const call = callAt(state, child.call);
+  const children = state.children.with(child.ordinal - 1, { ...child, status });
   return {
-    ...state,
-    calls,
-    children: state.children.map((each) => (each === child ? { ...each, status } : each)),
+    ...(call?.ordinal === data.ordinal ? changed(state, call, { cause: state.count }) : state),
+    children,
+    childrenRunning: state.childrenRunning - 1,
+    firstRunning: firstRunningFrom(children, state.firstRunning),
     usage: addUsage(state.usage, data.usage),
     costCents: addKnown(state.costCents, data.cost_cents),
     effect: worse(state.effect, data.effect),
@@ -219,7 +233,7 @@ function childEnded(
 /** SPEC R12: one result a call, in call order, all of them within the turn's share of characters. */
 function turnCompleted(state: RunState): RunState {
   const spec = state.spec;
-  const next = { ...state, phase: 'turning' as const, calls: [] };
+  const next = { ...state, phase: 'turning' as const, ...NO_CALLS };
   const turnDone = { ...next, causes: { ...state.causes, turn: state.count } };
   if (spec === null || state.calls.length === 0) return turnDone;
   const cut = state.calls.map((call) => {
@@ -246,13 +260,39 @@ function withoutNote(state: RunState, noteId: string): RunState {
   return { ...state, unread: state.unread.filter((note) => note.note_id !== noteId) };
 }
 
+function firstRunningFrom(children: Rows<ChildState>, from: number): number {
+  let place = from;
+  for (let child = children.at(place); child !== undefined && !isRunning(child); ) {
+    place += 1;
+    child = children.at(place);
+  }
+  return place;
+}
+
+function placeById(call: CallState, place: number): readonly [string, number] {
+  return [call.id, place];
+}
+
 function withCall(state: RunState, callId: string, change: Partial<CallState>): RunState {
-  const calls = state.calls.map((call) => (call.id === callId ? { ...call, ...change } : call));
-  return { ...state, calls };
+  return changed(state, callOf(state, callId), change);
+}
+
+function changed(
+  state: RunState,
+  call: CallState | undefined,
+  change: Partial<CallState>,
+): RunState {
+  if (call === undefined) return state;
+  const next = { ...call, ...change };
+  return {
+    ...state,
+    calls: state.calls.with(call.index - 1, next),
+    agenda: agendaAfter(state.agenda, call, next),
+  };
 }
 
 function operation(state: RunState, callId: string, name: string, how: string): string {
-  const index = state.calls.find((call) => call.id === callId)?.index ?? 0;
+  const index = callOf(state, callId)?.index ?? 0;
   return `${name} (${callFrame(state.turn, index)}, ${how})`;
 }
 

@@ -1,5 +1,5 @@
+import { standingOf } from './run-agenda.ts';
 import {
-  type CallVerdict,
   callFrame,
   type RunEvent,
   type RunEventType,
@@ -9,7 +9,7 @@ import {
 } from './run-event.ts';
 import { childRunId } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
-import { type CallState, type RunState, runningChildren, turnsOf } from './run-state.ts';
+import { type CallState, callAt, type RunState, turnsOf } from './run-state.ts';
 
 /** What follows of itself from a state: the next turn, an admission, the end. Nothing where the run waits. */
 export function following(state: RunState): readonly RunEvent[] {
@@ -67,44 +67,53 @@ function nextTurn(state: RunState, spec: RunSpec): RunEvent[] {
 
 /** One step at a time: each is decided on the state that the one before it left. */
 function nextCall(state: RunState, spec: RunSpec): RunEvent[] {
-  const frame = turnFrame(state.turn);
-  if (state.calls.every((call) => call.status === 'done')) {
-    return state.calls.length === 0
-      ? []
-      : [runEvent('turn.completed', frame, { turn: state.turn })];
+  const { calls, agenda } = state;
+  if (agenda.counts.done === calls.length) {
+    const frame = turnFrame(state.turn);
+    return calls.length === 0 ? [] : [runEvent('turn.completed', frame, { turn: state.turn })];
   }
-  const refusals = state.calls.filter(
-    (call) => call.status === 'waiting' && call.verdict.kind === 'refused',
-  );
-  if (refusals.length > 0) return refusals.map((call) => refusalOf(state, call));
-  const shared = state.calls.find((call) => call.status !== 'done' && masterResult(state, call));
-  if (shared !== undefined) return [copyOf(state, shared)];
-  const unasked = state.calls.filter(
-    (call) => call.status === 'waiting' && needsApproval(call.verdict),
-  );
-  if (unasked.length > 0) return unasked.map((call) => approvalOf(state, call));
-  return admission(state, spec) ?? [];
+  if (agenda.counts.refused > 0) {
+    return callsThatStand(state, 'refused').map((call) => refusalOf(state, call));
+  }
+  if (agenda.owed.length > 0) {
+    return agenda.owed.flatMap((place) => {
+      const shared = calls.at(place);
+      return shared === undefined ? [] : [copyOf(state, shared)];
+    });
+  }
+  if (agenda.counts.unasked > 0) {
+    return callsThatStand(state, 'unasked').map((call) => approvalOf(state, call));
+  }
+  return admission(state, spec);
+}
+
+function callsThatStand(state: RunState, standing: 'refused' | 'unasked'): CallState[] {
+  return state.calls.filter((call) => standingOf(call) === standing);
+}
+
+/** The first call that stands so, at `from` or after it. */
+function firstThatStands(
+  state: RunState,
+  standing: 'launch' | 'start',
+  from: number,
+): CallState | undefined {
+  if (state.agenda.counts[standing] === 0) return undefined;
+  return state.calls.findFrom(from, (call) => standingOf(call) === standing);
 }
 
 /**
  * Who starts next, decided once and journaled. SPEC D3: delegations at once and in call order, up to the width; the
  * other calls beside them, one by one where the profile says so.
  */
-function admission(state: RunState, spec: RunSpec): RunEvent[] | undefined {
-  const ready = state.calls.filter(
-    (call) =>
-      call.status === 'approved' || (call.status === 'waiting' && !needsApproval(call.verdict)),
-  );
-  const delegation = ready.find(({ verdict }) => isDelegation(verdict));
-  if (delegation !== undefined && runningChildren(state).length < spec.width_max) {
-    return launch(state, spec, delegation);
+function admission(state: RunState, spec: RunSpec): RunEvent[] {
+  const { counts, launchFrom, startFrom } = state.agenda;
+  if (state.childrenRunning < spec.width_max) {
+    const delegation = firstThatStands(state, 'launch', launchFrom);
+    if (delegation !== undefined) return launch(state, spec, delegation);
   }
-  const tool = ready.find(({ verdict }) => verdict.kind === 'tool');
-  const toolsRunning = state.calls.some(
-    ({ status, verdict }) => status === 'running' && verdict.kind === 'tool',
-  );
-  if (tool !== undefined && (spec.parallel_tools || !toolsRunning)) return [started(state, tool)];
-  return undefined;
+  if (!spec.parallel_tools && counts.working > 0) return [];
+  const tool = firstThatStands(state, 'start', startFrom);
+  return tool === undefined ? [] : [started(state, tool)];
 }
 
 function launch(state: RunState, spec: RunSpec, call: CallState): RunEvent[] {
@@ -158,7 +167,7 @@ function approvalOf(state: RunState, call: CallState): RunEvent {
 function masterResult(state: RunState, call: CallState): CallState['result'] {
   const { verdict } = call;
   if (verdict.kind !== 'shared') return null;
-  return state.calls.find((each) => each.index === verdict.with)?.result ?? null;
+  return callAt(state, verdict.with)?.result ?? null;
 }
 
 /** SPEC R6: one child, its result to every identical call. */
@@ -182,12 +191,4 @@ function copyOf(state: RunState, call: CallState): RunEvent {
         text: '',
       })
     : runEvent('tool.completed', frame, { ...about, text: result.text });
-}
-
-export function isDelegation(verdict: CallVerdict): boolean {
-  return verdict.kind === 'delegate' || verdict.kind === 'subagent';
-}
-
-function needsApproval(verdict: CallVerdict): boolean {
-  return 'approval' in verdict && verdict.approval;
 }

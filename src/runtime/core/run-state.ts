@@ -1,5 +1,7 @@
 import type { Message } from './message.ts';
 import type { Usage } from './model.ts';
+import { Rows } from './rows.ts';
+import { type Agenda, EMPTY_AGENDA } from './run-agenda.ts';
 import type { AnsweredCall, Note, RunStatusEnded, StopData, TerminalData } from './run-event.ts';
 import type { RunSpec } from './run-spec.ts';
 import type { Effect } from './tool.ts';
@@ -57,10 +59,17 @@ export interface RunState {
   readonly turn: number;
   readonly history: readonly Message[];
   readonly unread: readonly UnreadNote[];
-  /** Calls of the current turn, in call order. */
-  readonly calls: readonly CallState[];
-  /** By ordinal, from 1. */
-  readonly children: readonly ChildState[];
+  /** Calls of the current turn, in call order: the one with index n at place n - 1. */
+  readonly calls: Rows<CallState>;
+  /** Places of the calls, by their ids. */
+  readonly places: ReadonlyMap<string, number>;
+  readonly agenda: Agenda;
+  /** In the order of their launch. */
+  readonly children: Rows<ChildState>;
+  /** How many of the children have not ended. */
+  readonly childrenRunning: number;
+  /** All children before this place have ended. */
+  readonly firstRunning: number;
   /** Highest launch ordinal given out. */
   readonly lastOrdinal: number;
   readonly usage: Usage;
@@ -75,6 +84,12 @@ export interface RunState {
   readonly causes: { readonly turn: number; readonly ask: number; readonly answer: number };
 }
 
+export const NO_CALLS = {
+  calls: Rows.none<CallState>(),
+  places: new Map<string, number>(),
+  agenda: EMPTY_AGENDA,
+} satisfies Pick<RunState, 'calls' | 'places' | 'agenda'>;
+
 export function pendingRun(runId: string): RunState {
   return {
     runId,
@@ -84,8 +99,10 @@ export function pendingRun(runId: string): RunState {
     turn: 0,
     history: [],
     unread: [],
-    calls: [],
-    children: [],
+    ...NO_CALLS,
+    children: Rows.none(),
+    childrenRunning: 0,
+    firstRunning: 0,
     lastOrdinal: 0,
     usage: NO_USAGE,
     costCents: 0,
@@ -100,7 +117,36 @@ export function pendingRun(runId: string): RunState {
 }
 
 export function runningChildren(state: RunState): readonly ChildState[] {
-  return state.children.filter((child) => child.status === 'running');
+  return state.childrenRunning === 0 ? [] : state.children.filter(isRunning);
+}
+
+/** The first child, in the order of their launch, that has not ended. */
+export function firstRunningChild(state: RunState): ChildState | undefined {
+  return state.childrenRunning === 0
+    ? undefined
+    : state.children.findFrom(state.firstRunning, isRunning);
+}
+
+export function isRunning(child: ChildState): boolean {
+  return child.status === 'running';
+}
+
+/** The call of the current turn with this id. */
+export function callOf(state: RunState, callId: string): CallState | undefined {
+  const place = state.places.get(callId);
+  return place === undefined ? undefined : state.calls.at(place);
+}
+
+/** The call of the current turn with this index, 1 for the first. */
+export function callAt(state: RunState, index: number): CallState | undefined {
+  return state.calls.at(index - 1);
+}
+
+export function childAt(state: RunState, ordinal: number): ChildState | undefined {
+  const likely = state.children.at(ordinal - 1);
+  return likely?.ordinal === ordinal
+    ? likely
+    : state.children.find((child) => child.ordinal === ordinal);
 }
 
 /** Turns begun so far: what `turns` means in every result. */

@@ -1,17 +1,22 @@
-import type { Machine } from '../../base/machine.ts';
+import type { PartedMachine } from './parted-machine.ts';
 import type { RunCommand } from './run-command.ts';
 import { decideRun } from './run-decide.ts';
-import { dueOfRun, type RunEffect } from './run-due.ts';
+import { dueInPart, dueOfRun, partsOfRun, partsTouched, type RunEffect } from './run-due.ts';
 import type { RunEvent } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
 import { pendingRun, type RunState } from './run-state.ts';
 
 /** The machine of one run: its turns, its calls, its children, its end. */
-export function runMachine(runId: string): Machine<RunState, RunCommand, RunEvent, RunEffect> {
+export function runMachine(
+  runId: string,
+): PartedMachine<RunState, RunCommand, RunEvent, RunEffect> {
   return {
     initial: pendingRun(runId),
     decide: decideRun,
     evolve: evolveRun,
     due: dueOfRun,
+    parts: partsOfRun,
+    dueInPart,
+    partsTouched,
   };
 }

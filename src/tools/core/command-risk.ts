@@ -94,6 +94,7 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
       ls cat head tail wc grep egrep fgrep echo printf pwd cd : true false test [ cut tr uniq diff cmp comm stat file
       du df basename dirname realpath readlink which type nl rev tac paste join seq expr sleep printenv env id whoami
       uname hostname ps jq column md5sum sha1sum sha256sum cksum base64 od hexdump xxd strings tree fold exit
+      export readonly declare typeset local read unset set shift wait umask getopts let
       nohup nice ionice timeout stdbuf time command builtin exec xargs chronic busybox toybox`),
     risk: 'low',
   },

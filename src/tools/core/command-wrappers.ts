@@ -188,7 +188,7 @@ function unwrapShell(args: readonly ShellWord[]): Unwrapped {
     if (SHELL_LONG.includes(text)) continue;
     const letters = Array.from(text.slice(1));
     const values = letters.filter((letter) => letter === 'o' || letter === 'O').length;
-    const isKnown = letters.every((letter) => `${SHELL_PLAIN}coO`.includes(letter));
+    const isKnown = letters.every((letter) => `${SHELL_PLAIN}scoO`.includes(letter));
     if (!isKnown || values > 1) return unknown('the shell', text);
     i += values;
     if (letters.includes('c')) return inlineLine(args.slice(i + 1));

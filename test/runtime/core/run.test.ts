@@ -43,7 +43,7 @@ const cancel = {
   stop: { status: 'cancelled', reason: 'enough', by: 'user', error_type: null },
 } satisfies RunCommand;
 
-function after(...commands: RunCommand[]): { state: RunState; events: readonly RunEvent[] } {
+function reached(...commands: RunCommand[]): { state: RunState; events: readonly RunEvent[] } {
   const { states, events } = walk(machine, commands);
   return { state: states.at(-1) as RunState, events };
 }
@@ -58,7 +58,7 @@ function dueKeys(state: RunState): string[] {
 
 describe('turns', () => {
   it('R4: an answer without calls ends the run with that text', () => {
-    const { state, events } = after(start(), answered(1, 'the answer'));
+    const { state, events } = reached(start(), answered(1, 'the answer'));
     expect(types(events)).toEqual([
       'run.started',
       'turn.started',
@@ -73,7 +73,7 @@ describe('turns', () => {
 
   it('R2: a model that never stops calling tools ends incomplete at max_turns with its last words', () => {
     const call: [SaidCall, CallVerdict] = [{ name: 'look' }, readTool];
-    const { state } = after(
+    const { state } = reached(
       start({ max_turns: 2 }),
       answered(1, 'one', [call]),
       ran(1),
@@ -91,7 +91,7 @@ describe('turns', () => {
       retry: 'safe',
       detail: {},
     } as const;
-    const { state, events } = after(start(), { type: 'model-failed', turn: 1, fault });
+    const { state, events } = reached(start(), { type: 'model-failed', turn: 1, fault });
     expect(types(events).slice(-2)).toEqual(['model.failed', 'run.failed']);
     expect(state.ended).toMatchObject({ error_type: 'model.server-error', error: 'boom' });
   });
@@ -101,19 +101,19 @@ describe('turns', () => {
     ['only thoughts', '<think>hm, hm</think> '],
     ['unclosed', '<think>and so on'],
   ])('D6: an empty final answer (%s) is a failure', (_, text) => {
-    const { state } = after(start(), answered(1, text));
+    const { state } = reached(start(), answered(1, text));
     expect(state.status).toBe('failed');
     expect(state.ended?.error).toBe('model provider returned an invalid semantic completion.');
   });
 
   it('S3: a sub-agent that says nothing completes without output', () => {
-    const { state } = after(start({ is_subagent: true, depth: 1 }), answered(1, '  '));
+    const { state } = reached(start({ is_subagent: true, depth: 1 }), answered(1, '  '));
     expect(state.status).toBe('completed');
     expect(state.ended?.answer).toBe('');
   });
 
   it('R8: a run that is not agentic makes one request, whatever calls the model invents', () => {
-    const { state } = after(
+    const { state } = reached(
       start({ agentic: false, max_turns: 1 }),
       answered(1, 'plain', [[{ name: 'look' }, readTool]]),
     );
@@ -144,7 +144,7 @@ describe('calls', () => {
       [{ name: 'b' }, readTool],
       [{ name: 'c' }, { kind: 'refused', error_type: 'unknown_tool', words: 'Unknown tool: c' }],
     ];
-    const { state } = after(start(), answered(1, '', calls), ran(2, 'second'), ran(1, 'first'));
+    const { state } = reached(start(), answered(1, '', calls), ran(2, 'second'), ran(1, 'first'));
     const last = state.history.at(-1);
     expect(last?.role === 'tool' && last.results.map((each) => each.text)).toEqual([
       'first',
@@ -154,7 +154,7 @@ describe('calls', () => {
   });
 
   it('R12: identical ids of a sloppy model still get one result each', () => {
-    const { state } = after(
+    const { state } = reached(
       start(),
       answered(1, '', [
         [{ id: 'x', name: 'a', args: { n: 1 } }, readTool],
@@ -172,7 +172,7 @@ describe('calls', () => {
   });
 
   it('R6: a second call with canonically equal arguments is not executed and says so', () => {
-    const { state, events } = after(
+    const { state, events } = reached(
       start(),
       answered(1, '', [
         [{ name: 'look', args: '{"a":1,"b":[2]}' }, readTool],
@@ -189,7 +189,7 @@ describe('calls', () => {
       { name: 'spawn_subagent', args: { prompt: 'p' } },
       { kind: 'subagent', prompt: 'p', approval: false },
     ];
-    const { state } = after(start(), answered(1, '', [spawn, spawn, spawn]));
+    const { state } = reached(start(), answered(1, '', [spawn, spawn, spawn]));
     expect(state.children.map((child) => child.runId)).toEqual([
       'run_r/subagent/01',
       'run_r/subagent/02',
@@ -199,17 +199,17 @@ describe('calls', () => {
 
   it('R6: identical delegations share one child and its result by default, and run apart where asked', () => {
     const call: [SaidCall, CallVerdict] = [{ name: 'delegate', args: { p: 1 } }, delegateTo('a')];
-    const shared = after(start(), answered(1, '', [call, call]), ended(1));
+    const shared = reached(start(), answered(1, '', [call, call]), ended(1));
     expect(shared.state.children).toHaveLength(1);
     const last = shared.state.history.at(-1);
     const texts = last?.role === 'tool' ? last.results.map((each) => each.text) : [];
     expect(texts).toEqual(["[Agent 'a' (scripted/m)]\ndone", "[Agent 'a' (scripted/m)]\ndone"]);
-    const apart = after(start({ identical: 'run' }), answered(1, '', [call, call]));
+    const apart = reached(start({ identical: 'run' }), answered(1, '', [call, call]));
     expect(apart.state.children).toHaveLength(2);
   });
 
   it('R3: without parallel_tools one tool runs after the other, delegations at once', () => {
-    const { state } = after(
+    const { state } = reached(
       start({ parallel_tools: false }),
       answered(1, '', [
         [{ name: 'a' }, readTool],
@@ -221,7 +221,7 @@ describe('calls', () => {
       'tool:1/1',
       'child:1',
     ]);
-    const next = after(
+    const next = reached(
       start({ parallel_tools: false }),
       answered(1, '', [
         [{ name: 'a' }, readTool],
@@ -238,7 +238,7 @@ describe('calls', () => {
       readTool,
     ]);
     const big = 'x'.repeat(200_000);
-    const { state } = after(
+    const { state } = reached(
       start(),
       answered(1, '', calls),
       ...calls.map((_, at) => ran(at + 1, big)),
@@ -251,7 +251,7 @@ describe('calls', () => {
   });
 
   it('D7: a denied approval is the result of the call, and the run goes on', () => {
-    const { state, events } = after(
+    const { state, events } = reached(
       start(),
       answered(1, '', [[{ name: 'w' }, { ...writeTool, approval: true } as CallVerdict]]),
       { type: 'approval', turn: 1, call: 1, granted: false, by: 'me', why: 'no' },
@@ -263,7 +263,7 @@ describe('calls', () => {
 
   it('D7: once approved, a delegation starts its child directly', () => {
     const verdict = { ...delegateTo('a'), approval: true } as CallVerdict;
-    const { state } = after(start(), answered(1, '', [[{ name: 'delegate' }, verdict]]), {
+    const { state } = reached(start(), answered(1, '', [[{ name: 'delegate' }, verdict]]), {
       type: 'approval',
       turn: 1,
       call: 1,
@@ -282,7 +282,7 @@ describe('delegation', () => {
   ]);
 
   it('D3: fifo awaits the oldest child before the next start, so the order depends on the calls alone', () => {
-    const { events } = after(
+    const { events } = reached(
       start({ width_max: 2 }),
       answered(1, '', four),
       ended(1),
@@ -308,9 +308,9 @@ describe('delegation', () => {
   });
 
   it('D3: fifo waits for the oldest only, eager for any', () => {
-    const fifo = after(start({ width_max: 2 }), answered(1, '', four));
+    const fifo = reached(start({ width_max: 2 }), answered(1, '', four));
     expect(dueKeys(fifo.state).filter((key) => key.startsWith('await'))).toEqual(['await:1']);
-    const eager = after(start({ width_max: 2, order: 'eager' }), answered(1, '', four));
+    const eager = reached(start({ width_max: 2, order: 'eager' }), answered(1, '', four));
     expect(dueKeys(eager.state).filter((key) => key.startsWith('await'))).toEqual([
       'await:1',
       'await:2',
@@ -318,7 +318,7 @@ describe('delegation', () => {
   });
 
   it('D6: an incomplete child gives its reason and its last text, and the event says incomplete', () => {
-    const { state, events } = after(
+    const { state, events } = reached(
       start(),
       answered(1, '', four.slice(0, 1)),
       ended(1, { status: 'incomplete', reason: 'turn_limit', answer: 'so far' }),
@@ -334,10 +334,10 @@ describe('delegation', () => {
 
   it('D6: a failed child names its operations unless it left nothing outside', () => {
     const failed = { status: 'failed', error: 'boom', error_type: 'x', turns: 2 };
-    const clean = after(start(), answered(1, '', four.slice(0, 1)), ended(1, failed));
+    const clean = reached(start(), answered(1, '', four.slice(0, 1)), ended(1, failed));
     const last = clean.state.history.at(-1);
     expect(last?.role === 'tool' && last.results[0]?.text).toBe("Agent 'a' failed: boom");
-    const dirty = after(
+    const dirty = reached(
       start(),
       answered(1, '', four.slice(0, 1)),
       ended(1, {
@@ -352,7 +352,7 @@ describe('delegation', () => {
   });
 
   it('D6: a child that ran out of time failed by timeout', () => {
-    const { state, events } = after(
+    const { state, events } = reached(
       start(),
       answered(1, '', four.slice(0, 1)),
       ended(1, { status: 'cancelled', stopped_by: 'deadline', reason: 'timed out after 5s' }),
@@ -366,7 +366,7 @@ describe('delegation', () => {
 
   it('M4: unknown usage of one child makes the total unknown, never smaller', () => {
     const unknown = { inputTokens: null, outputTokens: 3, cachedInputTokens: 0 };
-    const { state } = after(
+    const { state } = reached(
       start(),
       answered(1, '', four.slice(0, 1)),
       ended(1, { usage: unknown, cost_cents: null }),
@@ -388,7 +388,7 @@ describe('stopping', () => {
   ]);
 
   it('N2: cancel while a child is queued never starts it', () => {
-    const { state, events } = after(
+    const { state, events } = reached(
       start({ width_max: 1 }),
       answered(1, '', two),
       cancel,
@@ -400,7 +400,7 @@ describe('stopping', () => {
   });
 
   it('N4: a run is not over before its children are', () => {
-    const { state, events } = after(start(), answered(1, '', two), cancel, { type: 'halted' });
+    const { state, events } = reached(start(), answered(1, '', two), cancel, { type: 'halted' });
     expect(state.status).toBe('running');
     expect(types(events)).not.toContain('run.cancelled');
     expect(dueKeys(state)).toEqual([
@@ -414,7 +414,7 @@ describe('stopping', () => {
   });
 
   it('N2: nothing is recorded after the terminal event', () => {
-    const { events } = after(
+    const { events } = reached(
       start(),
       answered(1, '', [[{ name: 'w' }, writeTool]]),
       cancel,
@@ -429,13 +429,13 @@ describe('stopping', () => {
   });
 
   it('R13: of a finish and a cancel in one tick the first wins', () => {
-    expect(after(start(), answered(1, 'x'), cancel).state.status).toBe('completed');
-    const late = after(start(), cancel, answered(1, 'x'), { type: 'halted' });
+    expect(reached(start(), answered(1, 'x'), cancel).state.status).toBe('completed');
+    const late = reached(start(), cancel, answered(1, 'x'), { type: 'halted' });
     expect(late.state.status).toBe('cancelled');
   });
 
   it('J5: an effectful call in flight at the end is uncertain, a reading one left nothing', () => {
-    const { events, state } = after(
+    const { events, state } = reached(
       start(),
       answered(1, '', [
         [{ name: 'w' }, writeTool],
@@ -452,7 +452,7 @@ describe('stopping', () => {
   });
 
   it('N2: a call that finished before the run stopped is recorded as finished', () => {
-    const { events } = after(
+    const { events } = reached(
       start(),
       answered(1, '', [[{ name: 'w' }, writeTool]]),
       cancel,
@@ -464,7 +464,7 @@ describe('stopping', () => {
   });
 
   it('N2: called off before it began, a run asks nothing', () => {
-    const { state, events } = after(
+    const { state, events } = reached(
       { type: 'start', spec: specOf(), stop: cancel.stop },
       { type: 'halted' },
     );
@@ -482,7 +482,7 @@ describe('notes', () => {
   });
 
   it('N1: a note enters the history at the next turn and its receipt names the turn', () => {
-    const { state, events } = after(
+    const { state, events } = reached(
       start(),
       note('n1'),
       answered(1, '', [[{ name: 'r' }, readTool]]),
@@ -496,9 +496,9 @@ describe('notes', () => {
   });
 
   it('N1: a note that the run never read is too late where it completed, a dead letter where it was cancelled', () => {
-    const late = after(start(), note('n1'), answered(1, 'end'));
+    const late = reached(start(), note('n1'), answered(1, 'end'));
     expect(types(late.events).slice(-2)).toEqual(['note.too_late', 'run.completed']);
-    const dead = after(start(), note('n1'), cancel, { type: 'halted' });
+    const dead = reached(start(), note('n1'), cancel, { type: 'halted' });
     expect(types(dead.events).slice(-2)).toEqual(['note.dead_letter', 'run.cancelled']);
   });
 });

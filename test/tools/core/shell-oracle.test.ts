@@ -1,20 +1,100 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CommandVerdict, judgeCommand } from '../../../src/tools/core/command-line.ts';
 import { parseCommandLine } from '../../../src/tools/core/shell-syntax.ts';
 
-const LINES = Number(process.env['SHELL_ORACLE_LINES'] ?? 300);
+const LINES = Number(process.env['SHELL_ORACLE_LINES'] ?? 120);
 const PROGRAMS = ['aa', 'bb', 'cc', 'dd'];
 const PIECES = [
-  ...['aa', 'bb', 'cc', 'dd', ' aa ', ' bb ', ' ', ' ', ';', '&&', '||', '|', '&', '\n', '(', ')', '{ ', ' }', '! '],
-  ...["'", '"', '\\', '\\\n', '$', '$x', '#', '>', '>>', '<', '2>', '>&', '1', '-', '=', 'x=', '~', '*', '{', '}', ','],
-  ...['>f ', '2>&1', '&>', '|&', '\t', ' # ', '!', '${x}', '[', ']', 'f', ' time ', '$#', ';;', '<<'],
+  ...[
+    'aa',
+    'bb',
+    'cc',
+    'dd',
+    ' aa ',
+    ' bb ',
+    ' ',
+    ' ',
+    ';',
+    '&&',
+    '||',
+    '|',
+    '&',
+    '\n',
+    '(',
+    ')',
+    '{ ',
+    ' }',
+    '! ',
+  ],
+  ...[
+    "'",
+    '"',
+    '\\',
+    '\\\n',
+    '$',
+    '$x',
+    '#',
+    '>',
+    '>>',
+    '<',
+    '2>',
+    '>&',
+    '1',
+    '-',
+    '=',
+    'x=',
+    '~',
+    '*',
+    '{',
+    '}',
+    ',',
+  ],
+  ...[
+    '>f ',
+    '2>&1',
+    '&>',
+    '|&',
+    '\t',
+    ' # ',
+    '!',
+    '\u0024{x}',
+    '[',
+    ']',
+    'f',
+    ' time ',
+    '$#',
+    ';;',
+    '<<',
+  ],
 ];
 const BEFORE = ['', '', '', 'x=1 ', '! ', '( ', '{ ', '>f ', 'time ', "y='a b' ", '2>f '];
-const AFTER = ['', '', ' 1', " 'a b'", ' "x $x"', ' >f', ' 2>&1', ' )', ' ; }', ' <f', ' #', ' a\\ b', ' {}'];
+const AFTER = [
+  '',
+  '',
+  ' 1',
+  " 'a b'",
+  ' "x $x"',
+  ' >f',
+  ' 2>&1',
+  ' )',
+  ' ; }',
+  ' <f',
+  ' #',
+  ' a\\ b',
+  ' {}',
+];
 const OPERATORS = [';', ' && ', ' || ', '|', ' & ', '\n', ' ;'];
 const SHELLS = ['dash', 'bash'].filter((name) => existsSync(`/bin/${name}`));
 

@@ -1,0 +1,115 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { gate } from '../support/model-server.ts';
+import { audit } from '../support/sim-world.ts';
+import {
+  calls,
+  delegation,
+  ofRun,
+  ofType,
+  openStage,
+  STAGE_TOOLS,
+  type Stage,
+} from '../support/troupe-fixture.ts';
+
+async function open(threads: number): Promise<{ stage: Stage; log: string[] }> {
+  const log: string[] = [];
+  const stage = await openStage({
+    agents: { lead: {}, worker: {} },
+    troupe: { threads, tools: [STAGE_TOOLS], onLog: (level, text) => log.push(`${level} ${text}`) },
+  });
+  onTestFinished(() => stage.drop());
+  return { stage, log };
+}
+
+describe('an actor thread that dies under its runs', () => {
+  it('J7: the run whose tool ended it fails as actor_crashed with an uncertain call, and the next run works', async () => {
+    const { stage, log } = await open(1);
+    stage.play({ lead: calls({ name: 'leaves' }) });
+    const { run, outcome, events } = await stage.run('lead');
+    expect(outcome).toMatchObject({ status: 'failed', effect: 'uncertain' });
+    expect(outcome.error).toMatchObject({
+      code: 'actor_crashed',
+      message: expect.stringMatching(/^the thread that ran it ended: .*code 3/),
+    });
+    expect(ofType(events, 'tool.failed')[0]?.data).toMatchObject({ effect: 'uncertain' });
+    expect(log.join('\n')).toContain(run.id);
+    stage.play({ lead: [calls({ name: 'say', args: { text: 'x' } }), 'works'] });
+    expect((await stage.run('lead')).outcome.answer).toBe('works');
+    await stage.quiet();
+    audit(await stage.events());
+  });
+
+  it('J7: a child on another thread dies alone, and its parent reads that and goes on', async () => {
+    const { stage } = await open(2);
+    const shut = gate();
+    let read: readonly string[] = [];
+    stage.play({
+      lead: async ({ turn, results }) => {
+        if (turn > 1) {
+          read = results;
+          return 'done';
+        }
+        return calls(delegation('worker', 'leaves'));
+      },
+      worker: async () => {
+        await shut.opened;
+        return calls({ name: 'leaves' });
+      },
+    });
+    const run = await stage.start('lead');
+    await stage.sees(({ type, run_id }) => type === 'model.started' && run_id !== run.id, run.id);
+    shut.open();
+    const { outcome, events } = await stage.end(run);
+    expect(outcome.status).toBe('completed');
+    expect(read[0]).toMatch(/^Agent 'worker' failed: the thread that ran it ended: .*\nWarning: /);
+    expect(ofType(ofRun(events, run.id), 'delegation.failed')[0]?.data).toMatchObject({
+      error_type: 'actor_crashed',
+      effect: 'uncertain',
+    });
+    await stage.quiet();
+    audit(await stage.events());
+  });
+
+  it('J7: a whole tree on the one thread that died ends, every run of it once', async () => {
+    const { stage } = await open(1);
+    const asked = gate();
+    let hanging = 0;
+    stage.play({
+      lead: calls(
+        delegation('worker', 'leaves'),
+        delegation('worker', 'h1'),
+        delegation('worker', 'h2'),
+      ),
+      worker: async ({ prompt }) => {
+        if (prompt === 'leaves') {
+          await asked.opened;
+          return calls({ name: 'leaves' });
+        }
+        hanging += 1;
+        if (hanging === 2) asked.open();
+        return { hang: true };
+      },
+    });
+    const { outcome, events } = await stage.run('lead');
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'actor_crashed' } });
+    audit(events);
+    expect(ofType(events, 'run.started')).toHaveLength(4);
+    await stage.quiet();
+  });
+
+  it('R11: more deaths than the pool replaces fail the runs that come after, in words, and never hang start, result or close', async () => {
+    const { stage } = await open(1);
+    stage.play({ lead: calls({ name: 'leaves' }) });
+    const ends: string[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const { outcome } = await stage.run('lead');
+      expect(outcome.status).toBe('failed');
+      ends.push(`${outcome.error?.code}: ${outcome.error?.message}`);
+    }
+    for (const end of ends) expect(end).toMatch(/^actor/);
+    expect(ends.at(-1)).toContain('the actor pool gave up');
+    await stage.quiet();
+    audit(await stage.events());
+    await stage.troupe.close();
+  });
+});
