@@ -9,6 +9,7 @@ import { type ApprovalAsker, askerOf } from './approval-asker.ts';
 import type { Clock } from './base/clock.ts';
 import { Fault } from './base/fault.ts';
 import type { Random } from './base/random.ts';
+import { abortWords, cancelOnAbort } from './cancel-on-abort.ts';
 import { serveControl } from './control.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
 import type { Run } from './run.ts';
@@ -190,7 +191,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
       maxTurns: request.maxTurns ?? null,
       calledOff: request.signal?.aborted === true ? abortWords(request.signal) : null,
     });
-    this.#cancelOn(request.signal, supervisor);
+    cancelOnAbort(request.signal, supervisor);
     return this.#handle(supervisor);
   }
 
@@ -273,15 +274,6 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     return runHandle(supervisor, { journal, random, receipts: this.#receipts });
   }
 
-  #cancelOn(signal: AbortSignal | undefined, supervisor: RunSupervisor): void {
-    if (signal === undefined || signal.aborted) return;
-    const cancel = () => {
-      supervisor.cancel(abortWords(signal), 'user');
-    };
-    signal.addEventListener('abort', cancel, { once: true });
-    supervisor.onEnded(() => signal.removeEventListener('abort', cancel));
-  }
-
   async #views(filter: { subtreeOf?: string }): Promise<RunViews> {
     const views = new RunViews();
     for await (const event of this.#engine.journal.read(filter)) views.see(event);
@@ -292,12 +284,6 @@ export class Troupe extends EventEmitter<TroupeEvents> {
 function makeParent(stateDir: string): string {
   mkdirSync(dirname(stateDir), { recursive: true });
   return stateDir;
-}
-
-function abortWords(signal: AbortSignal): string {
-  const { reason } = signal;
-  if (reason instanceof Error && reason.name !== 'AbortError') return reason.message;
-  return typeof reason === 'string' ? reason : 'cancelled by the caller';
 }
 
 function closed(): Fault {
