@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { StartRequest } from '../../src/start-request.ts';
 import { calls, ofType, openStage, type Stage } from '../support/troupe-fixture.ts';
 
@@ -205,8 +205,11 @@ describe('paths', () => {
       symlinkSync(folder, `${folder}-link`);
     }
     const [vault = '', attic = '', cellar = '', home = ''] = folders;
-    const agent = (risk: object) =>
-      openStage({ agents: { lead: {} }, risk, troupe: { threads: 1 } });
+    const agent = async (risk: object): Promise<Stage> => {
+      const opened = await openStage({ agents: { lead: {} }, risk, troupe: { threads: 1 } });
+      onTestFinished(() => opened.drop());
+      return opened;
+    };
     const ruled = await agent({
       allowed_roots: [join(stage.dir, 'rules')],
       forbidden_paths: [`${vault}-link`],

@@ -6,6 +6,9 @@ const WIDE =
 const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f/u;
 const WITHOUT_WIDTH = /^[\p{M}\p{Cf}]+$/u;
 
+/** More UTF-16 units than this in one column are not written by any language. */
+const UNITS_A_COLUMN = 16;
+
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 export function textWidth(text: string): number {
@@ -19,10 +22,13 @@ export function textWidth(text: string): number {
 export function cutText(text: string, columns: number): string {
   if (columns <= 0) return '';
   if (text.length <= columns && ASCII.test(text)) return text;
-  if (textWidth(text) <= columns) return text;
+  // Finding graphemes costs more than the length of a text: of a long one only what could be shown is looked at.
+  const isLong = text.length > columns * UNITS_A_COLUMN;
+  const head = isLong ? text.slice(0, columns * UNITS_A_COLUMN) : text;
+  if (!isLong && textWidth(head) <= columns) return text;
   let width = 0;
   let kept = '';
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of segmenter.segment(head)) {
     width += graphemeWidth(segment);
     if (width > columns - 1) break;
     kept += segment;

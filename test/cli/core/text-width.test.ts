@@ -39,3 +39,10 @@ describe('widths in columns', () => {
     expect(padText('longer', 3)).toBe('longer');
   });
 });
+
+describe('a text of millions of characters', () => {
+  it('is cut without being read to its end', () => {
+    const cut = cutText('é'.repeat(3_000_000), 20);
+    expect(cut).toBe(`${'é'.repeat(19)}…`);
+  });
+});
