@@ -136,7 +136,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     this.#tree = new RunTree({
       engine,
       config,
-      protectedPaths: [state.path, ...(config.file === null ? [] : [config.file])],
+      protectedPaths: [state.path, ...config.sources],
       onDelta: (runId, turn, text) => this.emit('delta', { runId, turn, text }),
     });
     this.#receipts = new NoteReceipts(engine.journal);

@@ -77,6 +77,7 @@ export function checkConfig(source: string | object, options: LoadOptions = {}):
   if (faults.length > 0) return { faults: inReadingOrder(faults, main.file), warnings };
   const config = resolveConfig(merged.raw as ConfigTable, {
     file: main.file === null ? null : resolve(main.file),
+    agentsDir: agentsPlace(main.file, options),
     baseDir,
     files,
     cores: options.cores ?? availableParallelism(),
@@ -168,10 +169,15 @@ interface Folder {
   readonly faults: readonly ConfigFault[];
 }
 
+/** Where agent files would be. */
+function agentsPlace(file: string | null, options: LoadOptions): string | null {
+  if (options.agentsDir !== undefined) return resolve(options.agentsDir);
+  return file === null ? null : join(dirname(resolve(file)), 'agents');
+}
+
 function agentsFolder(file: string | null, options: LoadOptions): string | null {
-  if (options.agentsDir !== undefined) return options.agentsDir;
-  if (file === null) return null;
-  const beside = join(dirname(file), 'agents');
+  const beside = agentsPlace(file, options);
+  if (options.agentsDir !== undefined || beside === null) return beside;
   return existsSync(beside) && statSync(beside).isDirectory() ? beside : null;
 }
 

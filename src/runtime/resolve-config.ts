@@ -22,6 +22,8 @@ import type { ProviderEntry } from './core/model.ts';
 
 export interface ResolveOptions {
   readonly file: string | null;
+  /** The folder that agent files are read from, be it there yet or not; `null` = none. */
+  readonly agentsDir: string | null;
   readonly baseDir: string;
   readonly files: ConfigFiles;
   /** Threads of the compute pool where the configuration names none. */
@@ -33,6 +35,7 @@ export function resolveConfig(table: ConfigTable, options: ResolveOptions): Reso
   const { files } = options;
   return {
     file: options.file,
+    sources: sourcesOf(table, options),
     baseDir: options.baseDir,
     agents: mapped(table.agents, (id, agent) => resolveAgent(id, agent, files)),
     riskProfiles: mapped(table.risk_profiles, (name, risk) => resolveRisk(name, risk, files)),
@@ -46,6 +49,18 @@ export function resolveConfig(table: ConfigTable, options: ResolveOptions): Reso
     runtime: resolveRuntime(table.runtime ?? {}, options.cores),
     journal: { sync: table.journal?.sync ?? 'full' },
   };
+}
+
+function sourcesOf(table: ConfigTable, { file, agentsDir, files }: ResolveOptions): string[] {
+  const prompts = Object.values(table.agents ?? {}).map((agent) => agent.system_prompt_file);
+  const entries = Object.values(table.providers?.models ?? {}).flatMap((each) =>
+    Object.values(each ?? {}),
+  );
+  const named = [...prompts, ...entries.map((entry) => entry.file)].filter(
+    (path): path is string => path !== undefined,
+  );
+  const own = [file, agentsDir].filter((path): path is string => path !== null);
+  return [...own, ...named.map((path) => files.absolute(path))];
 }
 
 function mapped<Raw, Resolved>(

@@ -16,6 +16,7 @@ describe('a configuration that says little', () => {
     const config = loadConfig(join(folder, 'troupe.toml'), { cores: 7 });
     expect(config).toEqual({
       file: join(folder, 'troupe.toml'),
+      sources: [join(folder, 'troupe.toml'), join(folder, 'agents')],
       baseDir: folder,
       agents: new Map(),
       riskProfiles: new Map(),

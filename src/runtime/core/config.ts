@@ -7,6 +7,11 @@ import type { ProviderEntry } from './model.ts';
 export interface ResolvedConfig {
   /** Where it was read from; `null` for a configuration given in code. */
   readonly file: string | null;
+  /**
+   * Everything it was or could be read from, absolute: its file, the folder of agent files, prompts, scenarios. No tool
+   * may write there, or an agent could give itself rights (SPEC X1).
+   */
+  readonly sources: readonly string[];
   /** Relative paths of the configuration start here. */
   readonly baseDir: string;
   readonly agents: ReadonlyMap<string, AgentConfig>;
