@@ -138,7 +138,7 @@ export class RunEffects {
     const heard = (body: FromAgent) => {
       if (body.kind === 'answered') {
         const { answer, checks } = body;
-        const verdicts = verdictsOf(tree, supervisor.runId, this.#spec, answer.calls, checks);
+        const verdicts = verdictsOf(tree, supervisor.state, this.#spec, answer.calls, checks);
         settle({ type: 'answered', turn, answer, verdicts });
       } else if (body.kind === 'failed') {
         settle({ type: 'model-failed', turn, fault: body.fault });

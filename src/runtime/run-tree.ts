@@ -5,6 +5,7 @@
 import { Fault } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
+import { refused } from './core/call-arguments.ts';
 import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
 import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
 import { eventId } from './core/event.ts';
@@ -18,13 +19,15 @@ import {
   reachableTargets,
   roster,
 } from './core/gate.ts';
+import { SUBMIT_REVIEW, submitReviewSpec } from './core/plan-review.ts';
+import { planSpecTool } from './core/plan-spec.ts';
 import type { CallVerdict } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
 import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { ChildState } from './core/run-state.ts';
 import type { ToolDefinition, ToolOutcome, ToolScope, ToolSpec } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
-import { refused } from './judge-calls.ts';
+import { orderOf } from './launch-order.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
 
@@ -98,6 +101,7 @@ export class RunTree {
       ...request,
       rootRunId: runId,
       parent: null,
+      reviewOf: [],
       sessionKey: `${prefix}-${engine.random.uuid()}`,
       startedAtMs: engine.clock.now(),
       protectedPaths,
@@ -117,23 +121,25 @@ export class RunTree {
   launchChild(parent: RunSupervisor, child: ChildState): RunSupervisor {
     if (this.#failure !== null) throw this.#failure;
     const { engine, protectedPaths } = this.#options;
-    const { spec, calls } = parent.state;
-    const verdict = calls.at(child.call - 1)?.verdict;
-    if (spec === null || verdict === undefined || !('prompt' in verdict)) {
+    const { spec } = parent.state;
+    const order = orderOf(parent.state, child);
+    if (spec === null || order === null) {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
+    if (order.isRework) this.#reserveRework(parent.runId);
     const childSpec = this.#templates.resolve(this.#config, this.tools(), {
       agent: this.#definitionOf(spec, child),
       raw: spec.raw && child.kind === 'subagent',
       origin: child.kind,
-      prompt: verdict.prompt,
+      prompt: order.prompt,
       rootRunId: spec.root_run_id,
       parent: spec,
       project: spec.project,
       security: spec.security,
       sessionKey: `${child.kind}-${engine.random.uuid()}`,
       startedAtMs: engine.clock.now(),
-      maxTurns: verdict.kind === 'delegate' ? verdict.max_turns : null,
+      maxTurns: order.maxTurns,
+      reviewOf: order.reviewOf,
       workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
       protectedPaths,
     });
@@ -150,15 +156,22 @@ export class RunTree {
   }
 
   /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
-  reserveLaunch(runId: string): string | null {
+  reserveLaunch(runId: string, runs = 1): string | null {
     const root = rootOf(runId);
     const launched = this.#launches.get(root) ?? 0;
     const { maxRunsPerRoot } = this.#config.runtime;
-    if (launched >= maxRunsPerRoot) {
-      return `Limit of runs reached: ${root} has launched ${launched} of ${maxRunsPerRoot} runs ([runtime] max_runs_per_root). Finish the work without further delegation.`;
+    if (launched + runs > maxRunsPerRoot) {
+      const wanted = runs === 1 ? '' : `, and ${runs} more were asked for`;
+      return `Limit of runs reached: ${root} has launched ${launched} of ${maxRunsPerRoot} runs ([runtime] max_runs_per_root)${wanted}. Finish the work without further delegation.`;
     }
-    this.#launches.set(root, launched + 1);
+    this.#launches.set(root, launched + runs);
     return null;
+  }
+
+  /** The first run of each task was reserved with its plan; what a reviewer sends back is one more. */
+  #reserveRework(runId: string): void {
+    const full = this.reserveLaunch(runId);
+    if (full !== null) throw new Fault('run.limit', full);
   }
 
   /** SPEC G2, G3: why this run may not delegate at all, `null` where it may. */
@@ -204,6 +217,8 @@ export class RunTree {
       );
     return spec.tools.flatMap((name): ToolSpec[] => {
       if (name === 'delegate') return [delegateSpec(targets())];
+      if (name === 'plan') return [planSpecTool(targets())];
+      if (name === SUBMIT_REVIEW) return [submitReviewSpec(spec.review_of)];
       if (name === 'agents') return [agentsSpec()];
       if (name === 'spawn_subagent') return [spawnSubagentSpec()];
       const definition = this.tools().get(name);
@@ -266,11 +281,14 @@ export class RunTree {
   #definitionOf(spec: RunSpec, child: ChildState): AgentConfig {
     const inline =
       spec.raw && child.kind === 'subagent' ? this.#inline.get(spec.root_run_id) : null;
+    // SPEC P12: resolved again at every launch, reachability included.
+    const again = child.kind === 'plan' ? this.findTarget(spec, child.agentId) : null;
+    if (again?.ok === false) throw new Fault('agent.unusable', again.words);
     const agent = inline ?? this.#config.agents.get(child.agentId);
     if (agent === undefined) {
       throw new Fault('agent.not-found', `Agent '${child.agentId}' is not configured any more`);
     }
-    if (!agent.enabled && child.kind === 'delegate') {
+    if (!agent.enabled && child.kind !== 'subagent') {
       throw new Fault('agent.unusable', `Agent '${agent.id}' was disabled before its launch`);
     }
     return agent;

@@ -1,5 +1,8 @@
+import { causeOfPlanEvent } from './plan-cause.ts';
+import type { PlanEvent } from './plan-event.ts';
+import { cancelledChildren } from './plan-state.ts';
 import { isDelegation } from './run-agenda.ts';
-import { callFrame, type RunEvent } from './run-event.ts';
+import { callFrame, callIndexOf, type RunEvent } from './run-event.ts';
 import { following } from './run-follow.ts';
 import {
   type CallState,
@@ -9,6 +12,7 @@ import {
   childAt,
   firstRunningChild,
   isRunning,
+  planOf,
   type RunState,
   runningChildren,
 } from './run-state.ts';
@@ -138,7 +142,7 @@ function dueOfRunItself(state: RunState, spec: NonNullable<RunState['spec']>): R
   } else if (following(state).length > 0) {
     due.push({ type: 'proceed', key: `proceed:${state.count}` });
   }
-  due.push(...deadlines(spec));
+  due.push(...deadlines(state, spec));
   return due;
 }
 
@@ -161,21 +165,27 @@ function dueOfChild(state: RunState, child: ChildState): RunEffect[] {
       { type: 'child.cancel', key: `cancel:${ordinal}`, child },
     ];
   }
-  const call = callAt(state, child.call);
-  return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
+  const call = callAt(state, child.call) ?? null;
+  if (child.kind !== 'plan') {
+    return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
+  }
+  const plan = planOf(state, child);
+  const isUnwanted = plan !== undefined && cancelledChildren(plan).includes(ordinal);
+  const run: RunEffect = { type: 'child.run', key, child, call };
+  return isUnwanted ? [run, { type: 'child.cancel', key: `cancel:${ordinal}`, child }] : [run];
 }
 
 /** SPEC D4: outcomes are taken in the order of the calls or as they come; in a stopping run as they come. */
 function dueOfOutcome(state: RunState, child: ChildState): RunEffect[] {
-  const inOrder = state.spec?.order === 'fifo' && state.stopping === null;
+  const inOrder = state.spec?.order === 'fifo' && state.stopping === null && child.kind !== 'plan';
   if (inOrder && firstRunningChild(state) !== child) return [];
   return [{ type: 'child.await', key: `await:${child.ordinal}`, child }];
 }
 
-function deadlines(spec: NonNullable<RunState['spec']>): RunEffect[] {
+function deadlines(state: RunState, spec: NonNullable<RunState['spec']>): RunEffect[] {
   const due: RunEffect[] = [];
   const from = spec.started_at_ms;
-  if (spec.max_run_ms !== null) {
+  if (spec.max_run_ms !== null && !state.isOutOfTime) {
     due.push({
       type: 'deadline',
       key: 'deadline:run',
@@ -222,6 +232,12 @@ export function causeOf(state: RunState, event: RunEvent): number {
     case 'delegation.failed':
       return childAt(state, event.data.ordinal)?.startedAt ?? state.count;
     default:
-      return state.count;
+      return event.type.startsWith('plan.') ? causeInPlan(state, event as PlanEvent) : state.count;
   }
+}
+
+function causeInPlan(state: RunState, event: PlanEvent): number {
+  const plan = state.plans.find((each) => each.frame === event.frame);
+  const own = plan === undefined ? null : causeOfPlanEvent(plan, event);
+  return own ?? callAt(state, callIndexOf(event.frame))?.cause ?? state.count;
 }

@@ -1,6 +1,11 @@
+import { startPlan } from './plan-answers.ts';
+import { followPlan } from './plan-follow.ts';
+import type { PlanState } from './plan-state.ts';
+import { summaryOf } from './plan-summary.ts';
 import { standingOf } from './run-agenda.ts';
 import {
   callFrame,
+  callIndexOf,
   type RunEvent,
   type RunEventType,
   runEvent,
@@ -9,7 +14,7 @@ import {
 } from './run-event.ts';
 import { childRunId } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
-import { type CallState, callAt, type RunState, turnsOf } from './run-state.ts';
+import { type CallState, callAt, livePlans, type RunState, turnsOf } from './run-state.ts';
 
 /** What follows of itself from a state: the next turn, an admission, the end. Nothing where the run waits. */
 export function following(state: RunState): readonly RunEvent[] {
@@ -42,6 +47,7 @@ export function endOf(
     error: null,
     reason: null,
     by: null,
+    review: null,
     ...said,
   };
   return [...receipts, runEvent(type, null, data)];
@@ -51,6 +57,9 @@ export function endOf(
 function nextTurn(state: RunState, spec: RunSpec): RunEvent[] {
   if (state.turn >= spec.max_turns) {
     return endOf(state, 'run.incomplete', { reason: 'turn_limit', answer: state.lastText });
+  }
+  if (state.isOutOfTime) {
+    return endOf(state, 'run.incomplete', { reason: 'run_time_limit', answer: state.lastText });
   }
   const turn = state.turn + 1;
   const frame = turnFrame(turn);
@@ -84,7 +93,44 @@ function nextCall(state: RunState, spec: RunSpec): RunEvent[] {
   if (agenda.counts.unasked > 0) {
     return callsThatStand(state, 'unasked').map((call) => approvalOf(state, call));
   }
-  return admission(state, spec);
+  const planned = planSteps(state, spec);
+  return planned.length > 0 ? planned : admission(state, spec);
+}
+
+/** What follows in the plans of this turn, the earliest first; a plan that has ended gives its call its result. */
+function planSteps(state: RunState, spec: RunSpec): RunEvent[] {
+  for (const plan of livePlans(state)) {
+    const events = followPlan(plan, {
+      free: spec.width_max - state.childrenRunning,
+      nextOrdinal: state.lastOrdinal + 1,
+      childDepth: spec.depth + 1,
+      parentRunId: state.runId,
+      nothingNew: state.isOutOfTime ? 'run_time_limit' : null,
+    });
+    if (events.length > 0) return events;
+  }
+  const ended = state.plans.find((plan) => plan.ended !== null && openCallOf(state, plan) !== null);
+  const call = ended === undefined ? null : openCallOf(state, ended);
+  return ended === undefined || call === null ? [] : [planResult(state, spec, ended, call)];
+}
+
+function openCallOf(state: RunState, plan: PlanState): CallState | null {
+  const call = callAt(state, callIndexOf(plan.frame));
+  const isOwn = plan.frame === callFrame(state.turn, call?.index ?? 0);
+  return isOwn && call?.status === 'running' ? call : null;
+}
+
+/** SPEC P11. */
+function planResult(state: RunState, spec: RunSpec, plan: PlanState, call: CallState): RunEvent {
+  const { text, structured } = summaryOf(plan, spec.result_chars_max);
+  return runEvent('tool.completed', callFrame(state.turn, call.index), {
+    call_id: call.id,
+    name: call.name,
+    text,
+    chars: text.length,
+    full_path: null,
+    structured,
+  });
 }
 
 function callsThatStand(state: RunState, standing: 'refused' | 'unasked'): CallState[] {
@@ -117,6 +163,13 @@ function admission(state: RunState, spec: RunSpec): RunEvent[] {
 }
 
 function launch(state: RunState, spec: RunSpec, call: CallState): RunEvent[] {
+  const { verdict } = call;
+  if (verdict.kind === 'plan') {
+    const frame = callFrame(state.turn, call.index);
+    const operationId = `${state.runId}/${frame}`;
+    const about = { operationId, frame, book: state.answers };
+    return [started(state, call), startPlan(verdict.plan, about)];
+  }
   const kind = call.verdict.kind === 'subagent' ? 'subagent' : 'delegate';
   const ordinal = state.lastOrdinal + 1;
   return [
@@ -140,7 +193,7 @@ function started(state: RunState, call: CallState): RunEvent {
   });
 }
 
-function refusalOf(state: RunState, call: CallState): RunEvent {
+export function refusalOf(state: RunState, call: CallState): RunEvent {
   const { verdict } = call;
   const refused =
     verdict.kind === 'refused' ? verdict : { error_type: 'refused', words: 'refused' };
