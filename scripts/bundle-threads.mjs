@@ -8,7 +8,7 @@ import { build } from 'tsdown';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** One bundle an entry, renamed into place: two test runs at once never load half a file. */
-async function bundle(name, file, outDir) {
+async function bundle(name, file, outDir, options = {}) {
   const target = join(root, outDir);
   const staging = join(root, 'build', `.staging-${process.pid}`);
   mkdirSync(target, { recursive: true });
@@ -26,15 +26,18 @@ async function bundle(name, file, outDir) {
     logLevel: 'error',
     outExtensions: () => ({ js: '.js' }),
     deps: { alwaysBundle: [/^(ajv|comlink|nanoid|eventemitter3|@babel)/], onlyBundle: false },
+    ...options,
   });
   for (const built of readdirSync(staging)) renameSync(join(staging, built), join(target, built));
   rmSync(staging, { recursive: true, force: true });
 }
 
-async function bundleFolder(folder, outDir) {
+/** Every entry of a folder; `options` are tsdown's. */
+export async function bundleFolder(folder, outDir, options = {}) {
   if (!existsSync(join(root, folder))) return;
   for (const file of readdirSync(join(root, folder))) {
-    if (file.endsWith('.ts')) await bundle(basename(file, '.ts'), join(folder, file), outDir);
+    if (!file.endsWith('.ts')) continue;
+    await bundle(basename(file, '.ts'), join(folder, file), outDir, options);
   }
 }
 

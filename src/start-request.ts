@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { Fault } from './base/fault.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import { foldName } from './runtime/core/gate.ts';
@@ -41,6 +41,8 @@ const KEYS = {
   files: 'an object',
 } as const;
 
+const FILE_LISTS = ['roots', 'readRoots', 'writeRoots', 'forbidden'];
+
 /** What the caller configured troupe with, to load again with an inline definition beside it. */
 export interface ConfigSource {
   readonly config: ResolvedConfig;
@@ -64,10 +66,35 @@ export function checkStart(request: StartRequest): void {
       );
     }
   }
+  checkFiles(request.files ?? {});
   if (request.agent === undefined) throw new Fault('argument.invalid', "start: 'agent' is missing");
   if (typeof request.prompt !== 'string' || request.prompt.trim() === '') {
     throw new Fault('argument.invalid', 'the prompt is empty; say what the agent is to do');
   }
+}
+
+/** A rule that was misspelled would be a rule that does not hold. */
+function checkFiles(files: object): void {
+  for (const [key, value] of Object.entries(files)) {
+    if (key === 'workspaceOnly') {
+      if (typeof value === 'boolean') continue;
+      throw badRule(key, 'true or false', value);
+    }
+    if (!FILE_LISTS.includes(key)) {
+      const known = ['workspaceOnly', ...FILE_LISTS].join(', ');
+      throw new Fault('argument.invalid', `start: unknown key 'files.${key}'; known: ${known}`);
+    }
+    if (!Array.isArray(value)) throw badRule(key, 'a list of absolute paths', value);
+    const odd = value.find((path) => typeof path !== 'string' || !isAbsolute(path));
+    if (odd !== undefined) throw badRule(key, 'a list of absolute paths', odd);
+  }
+}
+
+function badRule(key: string, expected: string, found: unknown): Fault {
+  return new Fault(
+    'argument.invalid',
+    `start: 'files.${key}' must be ${expected}, found ${describe(found)}`,
+  );
 }
 
 function fits(key: keyof typeof KEYS, value: unknown): boolean {
@@ -114,8 +141,16 @@ export function chooseAgent(
   );
   const named = seen.filter((agent) => foldName(agent.name) === foldName(asked));
   const agent = seen.find(({ id }) => id === asked) ?? (named.length === 1 ? named[0] : undefined);
+  if (agent === undefined && named.length > 1) {
+    const ids = named.map(({ id }) => id).sort();
+    throw new Fault(
+      'agent.not-found',
+      `Agent name '${asked}' is ambiguous. Use one of these agent ids: ${ids.join(', ')}`,
+    );
+  }
   if (agent === undefined) {
-    const known = seen.map((each) => each.id).join(', ') || '(none)';
+    const usable = seen.filter((each) => each.enabled);
+    const known = usable.map((each) => each.id).join(', ') || '(none)';
     throw new Fault('agent.not-found', `Unknown agent '${asked}'. Available agents: ${known}`);
   }
   if (agent.enabled) return { agent, raw: false };

@@ -5,12 +5,7 @@
 //     the effect asks for.
 // I3  What is no longer due is taken back; it stays in flight until it has settled, so that a halt can wait for it.
 // I4  Only what an event may have changed is looked at; what is in flight is kept by the part of the machine it is due in.
-import type { PartedMachine } from './core/parted-machine.ts';
-
-export interface Step<State, Event> {
-  readonly before: State;
-  readonly event: Event;
-}
+import type { PartedMachine, Step } from './core/parted-machine.ts';
 
 /** What a driver's owner does for it. */
 export interface Shell<State, Command, Event, Effect> {
@@ -108,20 +103,17 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
   }
 
   #carryOut(command: Command): void {
-    const events = this.#machine.decide(this.#state, command);
-    if (events.length === 0) return;
-    const steps: Step<State, Event>[] = [];
-    for (const event of events) {
-      steps.push({ before: this.#state, event });
-      this.#state = this.#machine.evolve(this.#state, event);
-    }
-    this.#reconcile(this.#shell.record(steps), this.#touched(events));
+    const steps = this.#machine.advance(this.#state, command);
+    const last = steps.at(-1);
+    if (last === undefined) return;
+    this.#state = last.after;
+    this.#reconcile(this.#shell.record(steps), this.#touched(steps));
   }
 
   /** I4. `null` = any part. */
-  #touched(events: readonly Event[]): ReadonlySet<string> | null {
+  #touched(steps: readonly Step<State, Event>[]): ReadonlySet<string> | null {
     const touched = new Set<string>();
-    for (const event of events) {
+    for (const { event } of steps) {
       const parts = this.#machine.partsTouched(this.#state, event);
       if (parts === null) return null;
       for (const part of parts) touched.add(part);

@@ -15,6 +15,7 @@ import type { ProviderEntry } from './core/model.ts';
 import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { FileScope, ToolDefinition } from './core/tool.ts';
 import { toolsOfRun } from './core/tools-of-run.ts';
+import { realScope } from './real-scope.ts';
 
 /** Who is being launched, by whom and for what. */
 export interface RunRequest {
@@ -129,10 +130,11 @@ export function freezeSecurity(
   orgPosition: string | null,
   files: FileScope,
 ): SecurityContext {
+  const frozen = realScope(files);
   const version = createHash('sha256')
-    .update(canonicalJson(files as unknown as Json))
+    .update(canonicalJson(frozen as unknown as Json))
     .digest('hex');
-  return { principal, org_position: orgPosition, policy_version: version, files };
+  return { principal, org_position: orgPosition, policy_version: version, files: frozen };
 }
 
 function runtimeOf(config: ResolvedConfig, agent: AgentConfig): RuntimeProfile {
@@ -189,7 +191,7 @@ function fileScope(
   protectedPaths: readonly string[],
 ): FileScope {
   const each = (paths: readonly string[]) => paths.map((path) => at(config, path));
-  return {
+  return realScope({
     workspaceDir,
     workspaceOnly: risk.workspaceOnly,
     roots: each(risk.allowedRoots),
@@ -197,7 +199,7 @@ function fileScope(
     writeRoots: each(risk.allowedRootsWriteOnly),
     forbidden: each(risk.forbiddenPaths),
     protected: protectedPaths,
-  };
+  });
 }
 
 function at(config: ResolvedConfig, path: string): string {

@@ -6,6 +6,7 @@
 import { messageOf } from '../base/fault.ts';
 import { assertNever } from '../base/never.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
+import { delegateResult, subagentResult } from './core/child-result.ts';
 import { clip, surelyWhole } from './core/clip.ts';
 import type { RunCommand } from './core/run-command.ts';
 import type { RunEffect } from './core/run-due.ts';
@@ -29,8 +30,11 @@ export interface EffectsOptions {
   whenQuiet(exceptKey: string, fn: () => void): void;
 }
 
-/** Room in a result for the header and warnings that go around a child's answer. */
-const HEADER_CHARS = 1000;
+/** Between an error and what was produced before it, as the model reads them. */
+const SEPARATOR_CHARS = 2;
+
+/** So many outcomes of children are taken before others have their turn. */
+const COLLECTED_AT_ONCE = 32;
 
 type Due<Type extends RunEffect['type']> = Extract<RunEffect, { type: Type }>;
 
@@ -40,6 +44,7 @@ export class RunEffects {
   readonly #asked = new Map<string, { settle: Settle; heard: (body: FromAgent) => void }>();
   readonly #children = new Map<number, Child>();
   #agent: AgentLink | null = null;
+  #collected = 0;
   /** Entries of the history that this actor has (I1). */
   #sent = 0;
   #stoppingSinceMs = 0;
@@ -61,8 +66,8 @@ export class RunEffects {
         this.#childOf(effect.child).launch();
         return () => settle(null);
       case 'child.await':
-        this.#childOf(effect.child).onEnded(
-          (outcome) => void this.#collect(outcome, effect, settle),
+        this.#childOf(effect.child).onEnded((outcome) =>
+          this.#paced(() => this.#collect(outcome, effect, settle)),
         );
         return () => settle(null);
       case 'child.cancel':
@@ -161,7 +166,7 @@ export class RunEffects {
   }
 
   #run({ key, turn, call }: Due<'tool.run'>, settle: Settle): () => void {
-    const done = (outcome: ToolOutcome) => void this.#keep(outcome, turn, call, settle);
+    const done = (outcome: ToolOutcome) => this.#keep(outcome, turn, call, settle);
     const { engine, supervisor, tree } = this.#options;
     const definition = engine.tools().get(call.name);
     const place = call.verdict.kind === 'tool' ? call.verdict.place : 'control';
@@ -224,35 +229,58 @@ export class RunEffects {
     return () => abort.abort(new Error('the run is being stopped'));
   }
 
-  /** Texts that the history may not hold whole are kept whole in a file first (SPEC R12). */
-  async #keep(outcome: ToolOutcome, turn: number, call: CallState, settle: Settle): Promise<void> {
+  #keep(outcome: ToolOutcome, turn: number, call: CallState, settle: Settle): void {
     const text = outcome.text ?? '';
-    const { chars, fullPath, shown } = await this.#kept(text, callFrame(turn, call.index));
-    const kept = { outcome: { ...outcome, text: shown }, chars, fullPath };
-    settle({ type: 'ran', turn, call: call.index, kept });
-  }
-
-  async #kept(text: string, frame: string) {
-    const spec = this.#spec;
-    const { engine, supervisor } = this.#options;
-    const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = spec;
-    const whole = surelyWhole(resultMax, turnMax, supervisor.state.calls.length) - HEADER_CHARS;
-    if (text.length <= whole) return { chars: text.length, fullPath: null, shown: text };
-    // A disk that cannot take the whole text must not lose the part that can be shown: the mark says it was not kept.
-    const fullPath = await engine.keep(supervisor.runId, frame, text).catch(() => null);
-    return { chars: text.length, fullPath, shown: clip(text, resultMax, fullPath) };
-  }
-
-  async #collect(outcome: ChildOutcome, effect: Due<'child.await'>, settle: Settle): Promise<void> {
-    const { ordinal } = effect.child;
-    const { fullPath, shown } = await this.#kept(outcome.answer, `child-${ordinal}`);
-    settle({
-      type: 'child-ended',
-      ordinal,
-      outcome: { ...outcome, answer: shown, full_path: fullPath },
+    const around = outcome.ok ? 0 : outcome.error.length + SEPARATOR_CHARS;
+    this.#kept(text, around, callFrame(turn, call.index), (shown, fullPath) => {
+      const kept = { outcome: { ...outcome, text: shown }, chars: text.length, fullPath };
+      settle({ type: 'ran', turn, call: call.index, kept });
     });
-    this.#children.delete(ordinal);
-    this.#options.tree.forget(effect.child.runId);
+  }
+
+  #paced(collect: () => void): void {
+    this.#collected += 1;
+    if (this.#collected % COLLECTED_AT_ONCE > 0) collect();
+    else this.#options.engine.clock.after(0, collect);
+  }
+
+  #collect(outcome: ChildOutcome, { child }: Due<'child.await'>, settle: Settle): void {
+    const { answer } = outcome;
+    const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
+    const around = result.text.length + SEPARATOR_CHARS + result.partial.length - answer.length;
+    this.#kept(answer, around, `child-${child.ordinal}`, (shown, fullPath) => {
+      settle({
+        type: 'child-ended',
+        ordinal: child.ordinal,
+        outcome: { ...outcome, answer: shown, full_path: fullPath },
+      });
+      this.#children.delete(child.ordinal);
+      this.#options.tree.forget(child.runId);
+    });
+  }
+
+  /**
+   * Texts that the history may not hold whole are kept whole in a file first (SPEC R12). `around` counts the characters
+   * of the result that are not `text`.
+   */
+  #kept(
+    text: string,
+    around: number,
+    frame: string,
+    then: (shown: string, fullPath: string | null) => void,
+  ): void {
+    const { engine, supervisor } = this.#options;
+    const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = this.#spec;
+    const whole = surelyWhole(resultMax, turnMax, supervisor.state.calls.length);
+    if (text.length + around <= whole) {
+      then(text, null);
+      return;
+    }
+    // A disk that cannot take the whole text must not lose the part that can be shown: the mark says it was not kept.
+    void engine
+      .keep(supervisor.runId, frame, text)
+      .catch(() => null)
+      .then((fullPath) => then(clip(text, resultMax, fullPath), fullPath));
   }
 
   #askApproval({ turn, call }: Due<'approval.ask'>, settle: Settle): () => void {

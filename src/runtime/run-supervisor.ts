@@ -5,20 +5,21 @@
 // I3  A stopping run ends when its children have ended and all that was in flight has settled, or when its grace is
 //     over; then its actor is released, and nothing it still does can reach the journal.
 // I4  A note is handed to the children in the same tick that records where it went, so neither can miss the other.
-import { Fault, type FaultWire } from '../base/fault.ts';
+import { Fault, type FaultWire, toWire } from '../base/fault.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { EVENT_VERSION, eventId, isTerminal } from './core/event.ts';
 import { outcomeOf } from './core/outcome.ts';
+import type { Step } from './core/parted-machine.ts';
 import { runMachine } from './core/run.ts';
 import type { RunCommand } from './core/run-command.ts';
 import { causeOf, type RunEffect } from './core/run-due.ts';
 import type { ChildOutcome, Note, RunEvent } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import { type RunState, runningChildren } from './core/run-state.ts';
-import { Driver, type Step } from './driver.ts';
+import { Driver } from './driver.ts';
 import type { EnginePort } from './engine.ts';
 import type { NewEvent } from './journal.ts';
-import { RunEffects } from './run-effects.ts';
+import { RunEffects, type Settle } from './run-effects.ts';
 import type { RunTree } from './run-tree.ts';
 
 /** Notes a run may hold unread; one more is refused (SPEC R11: no growth unbounded). */
@@ -53,7 +54,7 @@ export class RunSupervisor {
     this.#driver = new Driver(runMachine(options.runId), {
       record: (steps) => this.#record(steps),
       waitsForDisk,
-      start: (effect, settle) => this.#effects.start(effect, settle),
+      start: (effect, settle) => this.#begin(effect, settle),
     });
     this.#effects = new RunEffects({
       engine: options.engine,
@@ -160,6 +161,18 @@ export class RunSupervisor {
     const stop = { status: 'failed', reason, by: 'runtime', error_type: 'actor_crashed' } as const;
     this.#driver.give({ type: 'stop', stop });
     this.#effects.actorLost();
+  }
+
+  /** An effect that cannot even begin (no thread is left to place an actor on) ends its run: nobody would settle it. */
+  #begin(effect: RunEffect, settle: Settle): () => void {
+    try {
+      return this.#effects.start(effect, settle);
+    } catch (thrown) {
+      const { code, message } = toWire(thrown);
+      const stop = { status: 'failed', reason: message, by: 'runtime', error_type: code } as const;
+      settle({ type: 'stop', stop });
+      return () => undefined;
+    }
   }
 
   #record(steps: readonly Step<RunState, RunEvent>[]): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../runtime/core/tool.ts';
+import { CODE_STATS_DEFINITION, CODE_STATS_LIMIT } from './compute-definitions.ts';
 import { cutEnd, cutMiddle } from './core/cut-text.ts';
 import { failed } from './core/failure.ts';
 import { lineKinds } from './core/line-kinds.ts';
@@ -22,8 +23,6 @@ interface CodeStatsArgs {
   readonly include?: readonly string[];
 }
 
-const limitDefault = 10;
-const limitMax = 100;
 const pathCharsMax = 120;
 const textCharsMax = 120;
 const nameCharsMax = 80;
@@ -34,39 +33,7 @@ const nameCharsMax = 80;
  * does not parse counts its lines (all that are not blank as code) and is listed under `parse_errors`.
  */
 export const codeStats: Tool = {
-  name: 'code_stats',
-  description:
-    'Measures TypeScript and JavaScript source: totals (files, lines, code, comment and blank lines, functions, ' +
-    'classes, exports, imports), the spread of file sizes, the largest files, the longest and the most complex ' +
-    'functions (cyclomatic complexity: 1 plus every if, loop, catch, case, ?:, &&, ||, ??), TODO/FIXME/XXX/HACK ' +
-    'comments and parse errors. Skips node_modules, .git, dist, build, coverage, minified files and files over ' +
-    '1 MiB, and says how many. Returns a JSON object; paths are relative to the workspace.',
-  parameters: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      path: {
-        type: 'string',
-        description:
-          'File or folder, absolute or relative to the workspace. Default: the workspace.',
-      },
-      limit: {
-        type: 'integer',
-        minimum: 1,
-        maximum: limitMax,
-        description: `Entries in each list. Default: ${limitDefault}.`,
-      },
-      include: {
-        type: 'array',
-        maxItems: 20,
-        items: { type: 'string', minLength: 1, maxLength: 100 },
-        description: `Only files whose names end so, e.g. [".ts", "*.test.tsx"]. Default: ${SOURCE_ENDINGS.join(' ')}.`,
-      },
-    },
-  },
-  effect: 'read',
-  place: 'compute',
-  timeoutMs: 300_000,
+  ...CODE_STATS_DEFINITION,
   async run(args: CodeStatsArgs, context: ToolContext): Promise<ToolOutcome> {
     const wanted = endingsOf(args.include ?? SOURCE_ENDINGS);
     if (!wanted.ok) {
@@ -84,7 +51,7 @@ export const codeStats: Tool = {
     if (context.signal.aborted) {
       return failed('cancelled', `code_stats was cancelled after ${tally.fileCount} files`);
     }
-    const data = tally.report(args.limit ?? limitDefault, found);
+    const data = tally.report(args.limit ?? CODE_STATS_LIMIT, found);
     return { ok: true, text: JSON.stringify(data), data };
   },
 };

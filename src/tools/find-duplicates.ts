@@ -1,5 +1,10 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../runtime/core/tool.ts';
+import {
+  FIND_DUPLICATES_DEFINITION,
+  FIND_DUPLICATES_LIMIT,
+  FIND_DUPLICATES_MIN_TOKENS,
+} from './compute-definitions.ts';
 import { cutMiddle } from './core/cut-text.ts';
 import { failed } from './core/failure.ts';
 import { type SharedRun, sharedRuns } from './core/shared-runs.ts';
@@ -21,9 +26,6 @@ interface FindDuplicatesArgs {
   readonly limit?: number;
 }
 
-const minTokensDefault = 60;
-const limitDefault = 20;
-const limitMax = 200;
 /** Places listed of a group; the others are counted. */
 const placesMax = 4;
 const pathCharsMax = 120;
@@ -37,40 +39,7 @@ export const findDuplicates: Tool = duplicateFinder(TOKENS_MAX);
 /** The tool with another bound. Files that would pass it are skipped (`over_token_limit`), smaller ones still taken. */
 export function duplicateFinder(tokensMax: number): Tool {
   return {
-    name: 'find_duplicates',
-    description:
-      'Finds copied code in TypeScript and JavaScript source, within and across files, by comparing tokens. Names ' +
-      'count as equal, and so do strings, numbers and other literals of one kind, so that copies with renamed ' +
-      'variables or other values are found; comments, white space and imports do not count. Each group is as long ' +
-      'as it can be, its occurrences never overlap, and groups that would save most tokens come first. A list of ' +
-      'short like entries (a table) does not count as copies of itself. Skips node_modules, .git, dist, build, ' +
-      'coverage, minified files and files over 1 MiB. Returns a JSON object; paths are relative to the workspace.',
-    parameters: {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        path: {
-          type: 'string',
-          description:
-            'File or folder, absolute or relative to the workspace. Default: the workspace.',
-        },
-        min_tokens: {
-          type: 'integer',
-          minimum: 20,
-          maximum: 1000,
-          description: `Shortest copy that counts, in tokens (a line has about 10). Default: ${minTokensDefault}.`,
-        },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: limitMax,
-          description: `Groups in the answer. Default: ${limitDefault}.`,
-        },
-      },
-    },
-    effect: 'read',
-    place: 'compute',
-    timeoutMs: 300_000,
+    ...FIND_DUPLICATES_DEFINITION,
     async run(args: FindDuplicatesArgs, context: ToolContext): Promise<ToolOutcome> {
       const root = await locateSources(args.path, context);
       if (!root.ok) return root;
@@ -82,8 +51,8 @@ export function duplicateFinder(tokensMax: number): Tool {
       }
       context.progress(`find_duplicates: comparing ${pile.tokenCount} tokens`);
       const data = pile.report(
-        args.min_tokens ?? minTokensDefault,
-        args.limit ?? limitDefault,
+        args.min_tokens ?? FIND_DUPLICATES_MIN_TOKENS,
+        args.limit ?? FIND_DUPLICATES_LIMIT,
         found,
       );
       return { ok: true, text: JSON.stringify(data), data };

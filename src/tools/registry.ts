@@ -1,7 +1,6 @@
 import type { Tool, ToolDefinition } from '../runtime/core/tool.ts';
 import { actorTools } from './actor-tools.ts';
-import { codeStats } from './code-stats.ts';
-import { findDuplicates } from './find-duplicates.ts';
+import { CODE_STATS_DEFINITION, FIND_DUPLICATES_DEFINITION } from './compute-definitions.ts';
 import type { AnyTool } from './invoke-tool.ts';
 import type { Shells } from './shell.ts';
 import { SHELL_DEFINITION } from './shell-definition.ts';
@@ -9,8 +8,8 @@ import { SHELL_DEFINITION } from './shell-definition.ts';
 /** What the host knows of every built-in tool: name, schema, effect, place. Code runs where `place` says. */
 export const BUILTIN_TOOLS: readonly ToolDefinition[] = [
   ...[...actorTools.values()].map(definitionOf),
-  definitionOf(codeStats),
-  definitionOf(findDuplicates),
+  CODE_STATS_DEFINITION,
+  FIND_DUPLICATES_DEFINITION,
   SHELL_DEFINITION,
 ];
 

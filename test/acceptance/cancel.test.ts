@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CancelAnswer } from '../../src/run.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import { gate } from '../support/model-server.ts';
@@ -9,6 +9,7 @@ import {
   calls,
   delegate,
   delegation,
+  eventually,
   ofRun,
   ofType,
   openStage,
@@ -42,7 +43,7 @@ function newMark(): string {
   return join(stage.dir, `mark-${marks}`);
 }
 
-const isThere = (mark: string) => vi.waitFor(() => expect(existsSync(mark)).toBe(true));
+const isThere = (mark: string) => eventually(() => expect(existsSync(mark)).toBe(true));
 
 const askedBy = (runId: string) => (event: JournalEvent) =>
   event.type === 'model.started' && event.run_id === runId;
@@ -55,7 +56,7 @@ describe('cancelling a tree', () => {
     });
     const before = stage.requestsOf('worker').length;
     const run = await stage.start('narrow');
-    const asked = await vi.waitFor(() => {
+    const asked = await eventually(() => {
       const requests = stage.requestsOf('worker').slice(before);
       expect(requests).toHaveLength(2);
       return requests;

@@ -58,6 +58,13 @@ describe('one delegation', () => {
     expect(stage.requestsOf('worker').at(-1)?.prompt).toBe('part');
   });
 
+  it('D1: agent is another name for agent_id', async () => {
+    expect(await resultOf({ agent: 'worker', prompt: 'part' })).toContain('worked');
+    expect(await resultOf({ agent: 'worker', agent_id: 'other', prompt: 'part' })).toContain(
+      'name different agents',
+    );
+  });
+
   it('D1: context goes before the task', async () => {
     await resultOf({ agent_id: 'worker', prompt: 'part', context: 'known' });
     expect(stage.requestsOf('worker').at(-1)?.prompt).toBe('[Context]\nknown\n\n[Task]\npart');

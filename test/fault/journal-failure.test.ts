@@ -1,13 +1,17 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Troupe } from '../../src/host.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import { openSqlite } from '../../src/runtime/sqlite.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { gate } from '../support/model-server.ts';
 import {
   calls,
+  configOf,
   delegation,
   eventsIn,
+  eventually,
   openStage,
   STAGE_TOOLS,
   type Stage,
@@ -64,7 +68,7 @@ describe('a journal that cannot be written', () => {
     });
     const tree = await stage.start('lead', 'waits');
     const breaks = await stage.start('lead', 'breaks');
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(stage.requestsOf('worker')).toHaveLength(2);
       expect(stage.troupe.stats().computing).toBe(1);
     });
@@ -138,5 +142,29 @@ describe('a journal that cannot be written', () => {
     await expect(run.result()).rejects.toMatchObject(UNWRITABLE);
     await stage.troupe.close({ cancel: 'now' });
     expect(eventsIn(stage.troupe.stateDir)).toEqual([]);
+  });
+
+  it('J8: a journal that is damaged at the start is refused with its place, and the state directory is let go', async () => {
+    const { stage } = await open();
+    stage.play({ lead: 'done' });
+    await stage.run('lead');
+    const { stateDir } = stage.troupe;
+    await stage.troupe.close();
+    const file = join(stateDir, 'journal.db');
+    const whole = readFileSync(file);
+    const config = configOf({ agents: { lead: {} } }, stage.server.url);
+    for (const bytes of [
+      Buffer.from('not a database at all, but long enough '.repeat(200)),
+      whole.subarray(0, 5000),
+    ]) {
+      writeFileSync(file, bytes);
+      const thrown = await Troupe.open({ config, stateDir }).catch((fault: unknown) => fault);
+      expect(thrown).toMatchObject({ code: 'journal.corrupt' });
+      expect(String(thrown)).toContain(file);
+    }
+    writeFileSync(file, whole);
+    const again = await Troupe.open({ config, stateDir });
+    expect((await again.runs()).map(({ status }) => status)).toEqual(['completed']);
+    await again.close();
   });
 });

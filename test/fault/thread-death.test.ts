@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gate } from '../support/model-server.ts';
 import { audit } from '../support/sim-world.ts';
 import {
   calls,
   delegation,
+  eventsIn,
+  eventually,
   ofRun,
   ofType,
   openStage,
@@ -111,5 +115,79 @@ describe('an actor thread that dies under its runs', () => {
     await stage.quiet();
     audit(await stage.events());
     await stage.troupe.close();
+  });
+
+  it('J7: what a tool leaves behind and fails later ends its own run at most, and no other run of that thread', async () => {
+    const { stage } = await open(1);
+    const shut = gate();
+    stage.play({
+      lead: async ({ prompt, turn }) => {
+        if (prompt === 'leaves')
+          return turn === 1 ? calls({ name: 'leaves_timer' }) : { hang: true };
+        await shut.opened;
+        return turn === 1 ? calls({ name: 'say', args: { text: 'x' } }) : 'unharmed';
+      },
+    });
+    const other = await stage.start('lead', 'calm');
+    const { outcome } = await stage.run('lead', 'leaves');
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'actor_crashed' } });
+    expect(outcome.error?.message).toContain('left behind');
+    shut.open();
+    expect(await other.result()).toMatchObject({ status: 'completed', answer: 'unharmed' });
+    await stage.quiet();
+    audit(await stage.events());
+  });
+
+  it('J7: the same on a compute thread harms no later call', async () => {
+    const { stage } = await open(1);
+    stage.play({
+      lead: ({ turn, results }) => {
+        if (turn === 1) return calls({ name: 'leaves_timer_compute' });
+        if (turn < 8) return calls({ name: 'long_on_compute', args: { count: turn } });
+        return results.join();
+      },
+    });
+    const { outcome, events } = await stage.run('lead');
+    expect(outcome).toMatchObject({ status: 'completed', answer: 'xxxxxxx' });
+    expect(ofType(events, 'tool.failed')).toEqual([]);
+    await stage.quiet();
+  });
+
+  it('N3: a tool that never yields on the thread of its run cannot hold up its cancel, runs elsewhere go on, and the thread is replaced', async () => {
+    const stage = await openStage({
+      agents: { lead: {} },
+      blocks: { runtime: { stop_grace_secs: 0.2 } },
+      troupe: { threads: 2, tools: [STAGE_TOOLS] },
+    });
+    onTestFinished(() => stage.drop());
+    const mark = join(stage.dir, 'mark');
+    stage.play({
+      lead: ({ prompt, turn }) => {
+        if (prompt === 'spins') return calls({ name: 'spins_here', args: { mark } });
+        return turn === 1 ? calls({ name: 'say', args: { text: 'x' } }) : 'goes on';
+      },
+    });
+    const run = await stage.start('lead', 'spins');
+    await eventually(() => expect(existsSync(mark)).toBe(true));
+    expect((await stage.run('lead', 'calm')).outcome.answer).toBe('goes on');
+    expect(await run.cancel()).toBe('cancelled');
+    expect(await run.result()).toMatchObject({ status: 'cancelled', effect: 'uncertain' });
+    await stage.quiet();
+    expect(stage.troupe.stats().actorThreads).toBe(2);
+    expect((await stage.run('lead', 'calm')).outcome.answer).toBe('goes on');
+    audit(await stage.events());
+  });
+
+  it('L2: close with cancel is bounded, whatever the tools do', async () => {
+    const { stage } = await open(1);
+    const mark = join(stage.dir, 'mark');
+    stage.play({
+      lead: calls({ name: 'deaf', args: { mark } }, { name: 'spins', args: { mark: `${mark}2` } }),
+    });
+    const run = await stage.start('lead');
+    await eventually(() => expect(existsSync(mark) && existsSync(`${mark}2`)).toBe(true));
+    await stage.troupe.close({ cancel: 'shutting down' });
+    expect(await run.result()).toMatchObject({ status: 'cancelled', reason: 'shutting down' });
+    audit(eventsIn(stage.troupe.stateDir));
   });
 });

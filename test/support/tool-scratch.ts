@@ -1,7 +1,13 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { CommandScope, FileScope, ToolContext } from '../../src/runtime/core/tool.ts';
+import type {
+  CommandScope,
+  FileScope,
+  ToolContext,
+  ToolEffect,
+} from '../../src/runtime/core/tool.ts';
+import type { AnyTool } from '../../src/tools/invoke-tool.ts';
 
 /** A fresh directory with a workspace in it, and the context of a call whose scope is that workspace. */
 export interface Scratch {
@@ -61,5 +67,23 @@ export function scratch(): Scratch {
       };
     },
     remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
+}
+
+type Run = AnyTool['run'];
+
+/** A tool of which only its code matters. */
+export function toolOf(
+  run: (...args: Parameters<Run>) => unknown,
+  effect: ToolEffect = 'effectful',
+): AnyTool {
+  return {
+    name: 'probe',
+    description: 'A probe',
+    parameters: { type: 'object' },
+    effect,
+    place: 'actor',
+    timeoutMs: 60_000,
+    run: run as Run,
   };
 }

@@ -186,7 +186,7 @@ export class Stage {
 
   /** Waits until nothing of any run is left in memory or on a thread. */
   async quiet(): Promise<void> {
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(this.troupe.stats()).toMatchObject({ runs: 0, actors: 0, computing: 0 }),
     );
   }
@@ -207,6 +207,11 @@ export class Stage {
     await this.server.close();
     rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+/** Polls for what the operating system or another thread does in its own time. */
+export function eventually<Value>(check: () => Value): Promise<Value> {
+  return vi.waitFor(check, { timeout: 15_000, interval: 10 });
 }
 
 function isPerTurn(part: Part): part is readonly Reply[] {

@@ -101,7 +101,7 @@ function evolveTask(state: PlanState, event: TaskEvent): PlanState {
     case 'plan.task.skipped': {
       const { task_id, reason, blocked_by } = event.data;
       const end = { kind: 'skipped', reason, blocked_by } as const;
-      return withTask(state, task_id, () => ({ status: 'skipped', end, ordinal: null }));
+      return withTask(state, task_id, () => ({ status: 'skipped', end }));
     }
   }
 }

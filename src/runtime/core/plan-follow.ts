@@ -91,15 +91,15 @@ function closedBecause(state: PlanState, spec: PlanSpec): Block | null {
 }
 
 /**
- * SPEC P2. Tasks share one workspace, so a task also waits for the cancelled runs of whatever builds on it, and for its
- * own: they may write until they have stopped, and the chain between them says that they must not do so beside it.
+ * SPEC P2. Tasks share one workspace, so a task also waits for the cancelled runs of whatever builds on it: they may
+ * write until they have stopped, and the chain between them says that they must not do so beside it. A task's own
+ * cancelled run needs no word: what it builds on waits for that run, and the task for that.
  */
 function isReady(state: PlanState, { task }: TaskState): boolean {
   if (task.depends_on.some((id) => taskOf(state, id)?.status !== 'completed')) return false;
   return !liveLaunches(state).some(
     ({ task_id, superseded }) =>
-      superseded &&
-      (task_id === task.id || taskOf(state, task_id)?.upstream.includes(task.id) === true),
+      superseded && taskOf(state, task_id)?.upstream.includes(task.id) === true,
   );
 }
 

@@ -61,15 +61,15 @@ export function planMachine(
 /** The events of a command and all that follows of itself from them; none where the command comes too late. */
 function decide(state: PlanState, command: PlanCommand, place: PlanPlace): readonly PlanEvent[] {
   const events = respond(state, command);
-  const isOutOfTime = command.type === 'out-of-time' || state.isOutOfTime;
-  if (events.length === 0 && command.type !== 'out-of-time') return events;
+  const isTimeUp = command.type === 'out-of-time';
+  if (events.length === 0 && !isTimeUp) return events;
   const after = events.reduce((now, event) => evolvePlan(now, event), state);
   const following = followPlan(after, {
     free: place.width - liveLaunches(after).length,
     nextOrdinal: (after.launches.at(-1)?.ordinal ?? place.firstOrdinal - 1) + 1,
     childDepth: place.childDepth,
     parentRunId: place.parentRunId,
-    nothingNew: isOutOfTime ? 'run_time_limit' : null,
+    nothingNew: isTimeUp ? 'run_time_limit' : null,
   });
   return [...events, ...following];
 }

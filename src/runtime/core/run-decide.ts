@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/never.ts';
 import { delegateResult, structuredResult, subagentResult } from './child-result.ts';
+import type { Step } from './parted-machine.ts';
 import { endTask } from './plan-decide.ts';
 import { planEvent } from './plan-event.ts';
 import type { RunCommand } from './run-command.ts';
@@ -25,19 +26,27 @@ const EMPTY_ANSWER = 'model provider returned an invalid semantic completion.';
 
 /** The events of a command and all that follows of itself from them; none where the command comes too late. */
 export function decideRun(state: RunState, command: RunCommand): readonly RunEvent[] {
+  return advanceRun(state, command).map(({ event }) => event);
+}
+
+export function advanceRun(
+  state: RunState,
+  command: RunCommand,
+): readonly Step<RunState, RunEvent>[] {
   if (state.ended !== null) return [];
-  const events: RunEvent[] = [...respond(state, command)];
-  if (events.length === 0 && command.type !== 'proceed') return events;
-  let after = events.reduce(evolveRun, state);
-  while (events.length < EVENTS_A_STEP) {
-    const next = following(after);
-    if (next.length === 0) break;
-    for (const event of next) {
-      events.push(event);
-      after = evolveRun(after, event);
+  const steps: Step<RunState, RunEvent>[] = [];
+  let last = state;
+  const take = (events: readonly RunEvent[]) => {
+    for (const event of events) {
+      const before = last;
+      last = evolveRun(before, event);
+      steps.push({ before, event, after: last });
     }
-  }
-  return events;
+    return events.length > 0;
+  };
+  if (!take(respond(state, command)) && command.type !== 'proceed') return steps;
+  while (steps.length < EVENTS_A_STEP && take(following(last)));
+  return steps;
 }
 
 function respond(state: RunState, command: RunCommand): readonly RunEvent[] {

@@ -1,6 +1,6 @@
 import type { PartedMachine } from './parted-machine.ts';
 import type { RunCommand } from './run-command.ts';
-import { decideRun } from './run-decide.ts';
+import { advanceRun, decideRun } from './run-decide.ts';
 import { dueInPart, dueOfRun, partsOfRun, partsTouched, type RunEffect } from './run-due.ts';
 import type { RunEvent } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
@@ -13,6 +13,7 @@ export function runMachine(
   return {
     initial: pendingRun(runId),
     decide: decideRun,
+    advance: advanceRun,
     evolve: evolveRun,
     due: dueOfRun,
     parts: partsOfRun,

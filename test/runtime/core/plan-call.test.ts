@@ -242,6 +242,7 @@ describe('placeholders', () => {
       id === 'a' ? '$& $1 {{b.answer}}' : 'B',
     );
     expect(placed).toBe('<$& $1 {{b.answer}}|B>');
+    expect(placeAnswers('{{ ghost.answer }}', () => null)).toBe('{{ ghost.answer }}');
   });
 });
 

@@ -152,6 +152,20 @@ describe('the prompt of a task', () => {
     expect(prompt).toContain('sharper');
   });
 
+  it('P8: remarks that were answered are not repeated when only the input changes later', () => {
+    const tasks = [task('a'), task('b', ['a']), reviewer('rb', ['b']), reviewer('ra', ['a', 'rb'])];
+    const play = new PlanPlay(planOf(tasks));
+    play.end('a');
+    play.end('b');
+    play.end('rb', {}, rework({ b: 'sharper' }));
+    play.end('b');
+    play.end('rb', {}, { verdict: 'accept', feedback: {}, summary: null });
+    play.end('ra', {}, rework({ a: 'wrong' }));
+    play.end('a');
+    expect(promptFor(play, 'b')).toContain('a@2');
+    expect(promptFor(play, 'b')).not.toContain('sharper');
+  });
+
   it('P7: a reviewer is told what it reviews and that only submit_review is a verdict', () => {
     const play = new PlanPlay(planOf([task('a'), task('b'), reviewer('r', ['a', 'b'])]));
     play.end('a');

@@ -201,4 +201,21 @@ describe('the summary of a plan', () => {
     });
     expect(JSON.parse(JSON.stringify(structured))).toEqual(structured);
   });
+
+  it('M4: a run counts once, also where its task is exhausted or it was replaced', () => {
+    const play = new PlanPlay(
+      planOf([task('a'), reviewer('r', ['a']), task('use', ['a'])], { max_rework: 0 }),
+    );
+    play.end('a', { cost_cents: 5, turns: 4 });
+    play.end('r', { cost_cents: 1 }, rework({ a: 'no' }));
+    play.endRun(3, { status: 'cancelled', cost_cents: null, turns: 2 });
+    const { structured } = summaryOf(play.state, ROOM);
+    expect(structured).toMatchObject({ launches: 3, cost_cents: null });
+    expect(play.state.launches.map((each) => [each.cost_cents, each.turns])).toEqual([
+      [5, 4],
+      [1, 1],
+      [null, 2],
+    ]);
+    expect(play.state.launches[0]?.status).toBe('completed');
+  });
 });

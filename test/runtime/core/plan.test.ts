@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { readPlanCall } from '../../../src/runtime/core/plan-call.ts';
 import { endTask } from '../../../src/runtime/core/plan-decide.ts';
+import { planEvent } from '../../../src/runtime/core/plan-event.ts';
 import { evolvePlan } from '../../../src/runtime/core/plan-evolve.ts';
 import { followPlan } from '../../../src/runtime/core/plan-follow.ts';
 import type { PlanPlace } from '../../../src/runtime/core/plan-machine.ts';
@@ -389,6 +390,16 @@ describe('reviews', () => {
     expect(taskOf(plan.state, 'r')?.verdict?.source).toBe('default');
   });
 
+  it('P7: prose instead of a verdict is kept as the reviewer’s answer, with where all of it is', () => {
+    const plan = play(planOf([task('a'), reviewer('r', ['a'])]));
+    plan.end('a');
+    plan.end('r', { answer: 'long prose', full_path: '/kept/r.txt' });
+    expect(taskOf(plan.state, 'r')?.answer).toMatchObject({
+      answer: 'long prose',
+      full_path: '/kept/r.txt',
+    });
+  });
+
   it('P12: a reviewer whose agent cannot be resolved never was, so it fails instead of accepting', () => {
     const plan = play(planOf([task('a'), reviewer('r', ['a']), task('q', ['r'])]));
     plan.end('a');
@@ -757,6 +768,18 @@ describe('limits', () => {
     );
     expect(plan.statuses()).toEqual({ a: 'skipped', r: 'skipped', b: 'completed', c: 'skipped' });
     expect(plan.say({ type: 'out-of-time' })).toEqual([]);
+  });
+
+  it('P10, P5: a stopped plan starts nothing anyway, so the time limit adds nothing to it', () => {
+    const plan = play(planOf([task('a'), task('b'), task('c', ['b'])], { on_failure: 'stop' }));
+    plan.fail('a');
+    expect(plan.say({ type: 'out-of-time' })).toEqual([]);
+    expect(evolvePlan(plan.state, planEvent('plan.aborted', FRAME, { task_id: 'b' })).stop).toEqual(
+      {
+        kind: 'stopped',
+        by: 'a',
+      },
+    );
   });
 
   it('P10, P5: a failure after the time limit still aborts what runs', () => {

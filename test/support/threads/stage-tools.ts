@@ -134,3 +134,35 @@ export const whereCompute = defineTool({
   cpu: true,
   run: () => ({ thread: threadId, main: isMainThread }),
 });
+
+/** Returns well and leaves a timer behind that throws. */
+const leavesTimer = {
+  description: 'returns, and something of it fails afterwards',
+  parameters: anything,
+  effect: 'read',
+  run: () => {
+    setTimeout(() => {
+      throw new Error('left behind');
+    }, 0);
+    return 'returned';
+  },
+} as const;
+
+export const leavesTimerHere = defineTool({ ...leavesTimer, name: 'leaves_timer' });
+export const leavesTimerCompute = defineTool({
+  ...leavesTimer,
+  name: 'leaves_timer_compute',
+  cpu: true,
+});
+
+/** Declared as one that yields, and does not. */
+export const spinsHere = defineTool<{ mark: string }>({
+  name: 'spins_here',
+  description: 'computes for ever on the thread of its run',
+  parameters: text('mark'),
+  effect: 'effectful',
+  run: ({ mark }) => {
+    writeFileSync(mark, 'running');
+    for (;;) if (existsSync(`${mark}.never`)) return 'unreachable';
+  },
+});

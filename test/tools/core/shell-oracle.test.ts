@@ -81,19 +81,23 @@ const PIECES = [
 ];
 const BEFORE = ['', '', '', 'x=1 ', '! ', '( ', '{ ', '>f ', 'time ', "y='a b' ", '2>f '];
 const AFTER = [
-  '',
-  '',
-  ' 1',
-  " 'a b'",
-  ' "x $x"',
-  ' >f',
-  ' 2>&1',
-  ' )',
-  ' ; }',
-  ' <f',
-  ' #',
-  ' a\\ b',
-  ' {}',
+  ...[
+    '',
+    '',
+    ' 1',
+    " 'a b'",
+    ' "x $x"',
+    ' >f',
+    ' 2>&1',
+    ' )',
+    ' ; }',
+    ' <f',
+    ' #',
+    ' a\\ b',
+    ' {}',
+  ],
+  // What the parser must not take, since one of the shells would run dd.
+  ...[' &>f dd', ' "$\\\n(dd)"', ' $(dd)', ' `dd`', ' >$(dd)', " $'\\'' dd '", ' <(dd)'],
 ];
 const OPERATORS = [';', ' && ', ' || ', '|', ' & ', '\n', ' ;'];
 const SHELLS = ['dash', 'bash'].filter((name) => existsSync(`/bin/${name}`));
