@@ -22,19 +22,20 @@ export function verdictsOf(
   const reviewed = reviewVerdicts(spec, parts, checks);
   if (reviewed !== null) return reviewed;
   const launched = new Set<string>();
-  /** SPEC R11: one launch for calls that share a child (R6). */
-  const reserve = (part: ToolCallPart) => {
+  /** SPEC R11: once for calls that share a child, and for a plan and its repetition (R6). */
+  const reserve = (part: ToolCallPart, runs = 1) => {
     const signature = signatureOf(part);
-    if (spec.identical === 'share' && launched.has(signature)) return null;
+    const isOnce = spec.identical === 'share' || part.name === 'plan';
+    if (isOnce && launched.has(signature)) return null;
     launched.add(signature);
-    return tree.reserveLaunch(state.runId);
+    return tree.reserveLaunch(state.runId, runs);
   };
   return parts.map((part, at) => {
     const check = checks[at] ?? { ok: false, errorType: 'unknown_tool', error: 'not checked' };
     if (part.name === 'delegate') return delegateVerdict(tree, reserve, spec, part, check);
     if (part.name === 'spawn_subagent') return spawnVerdict(tree, spec, part, check);
     if (part.name === 'agents') return agentsVerdict(tree, spec, check);
-    if (part.name === 'plan') return planVerdict(tree, state, spec, part, check);
+    if (part.name === 'plan') return planVerdict(tree, reserve, state, spec, part, check);
     if (part.name === SUBMIT_REVIEW) return reviewRefusal(spec, part, check);
     return toolVerdict(tree, spec, part, check);
   });
@@ -70,7 +71,7 @@ function toolVerdict(
 }
 
 function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerdict {
-  const closed = tree.delegationRefusal(spec);
+  const closed = tree.delegationRefusal(spec, 'agents');
   if (closed !== null) return closed;
   if (!check.ok) return refused(check.errorType, check.error);
   const approval = approvalNeed(spec, 'agents', 'read') === 'ask';
@@ -84,7 +85,7 @@ function delegateVerdict(
   part: ToolCallPart,
   check: CallCheck,
 ): CallVerdict {
-  const closed = tree.delegationRefusal(spec);
+  const closed = tree.delegationRefusal(spec, 'delegate');
   if (closed !== null) return closed;
   const args = argumentsOf(part, check);
   if ('kind' in args) return args;

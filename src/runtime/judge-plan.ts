@@ -6,6 +6,7 @@ import { answeredIds } from './core/plan-answers.ts';
 import { planFaultWords, readPlanCall } from './core/plan-call.ts';
 import { readReviewCall, reviewOfAnswer } from './core/plan-review.ts';
 import type { CallVerdict } from './core/run-event.ts';
+import { launchesOfPlan } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { RunState } from './core/run-state.ts';
 import type { RunTree } from './run-tree.ts';
@@ -13,19 +14,14 @@ import type { RunTree } from './run-tree.ts';
 /** SPEC P1, P13: the whole plan is checked before anything starts. */
 export function planVerdict(
   tree: RunTree,
+  reserve: (part: ToolCallPart, runs: number) => string | null,
   state: RunState,
   spec: RunSpec,
   part: ToolCallPart,
   check: CallCheck,
 ): CallVerdict {
-  const closed = tree.delegationRefusal(spec);
+  const closed = tree.delegationRefusal(spec, 'plan');
   if (closed !== null) return closed;
-  if (!spec.tools.includes('plan')) {
-    return refused(
-      'tool_not_allowed',
-      `Tool not available to agent '${spec.agent_id}': plan. Its risk profile "${spec.risk_profile}" excludes it.`,
-    );
-  }
   const args = argumentsOf(part, check);
   if ('kind' in args) return args;
   const read = readPlanCall(args.args, {
@@ -39,7 +35,7 @@ export function planVerdict(
     },
   });
   if (!read.ok) return refused('plan_invalid', planFaultWords(read.faults));
-  const full = tree.reserveLaunch(state.runId, read.spec.tasks.length);
+  const full = reserve(part, launchesOfPlan(read.spec));
   if (full !== null) return refused('runs_limit', full);
   const approval = approvalNeed(spec, 'plan', 'delegation') === 'ask';
   return { kind: 'plan', plan: read.spec, approval };

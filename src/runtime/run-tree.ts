@@ -1,11 +1,12 @@
 // All runs of this host: who is whose parent, who may launch whom, how many each root has launched. It owns the
 // supervisors and the count of launches of each tree.
-// I1  A root's launches are reserved when a call is judged, so eight calls of one answer cannot pass a limit of one.
+// I1  A root's launches are reserved when a call is judged, so eight calls of one answer cannot pass a limit of one; what
+//     then does not begin is given back.
 // I2  A run is forgotten once its parent has its outcome, a root once its end is durable: ended runs leave nothing behind.
 import { Fault } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
-import { refused } from './core/call-arguments.ts';
+import { independentWords, refused } from './core/call-arguments.ts';
 import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
 import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
 import { eventId } from './core/event.ts';
@@ -168,23 +169,30 @@ export class RunTree {
     return null;
   }
 
+  /** I1: reserved, and not to be launched after all. */
+  releaseLaunches(runId: string, runs: number): void {
+    const root = rootOf(runId);
+    const launched = this.#launches.get(root);
+    if (launched !== undefined) this.#launches.set(root, launched - runs);
+  }
+
   /** The first run of each task was reserved with its plan; what a reviewer sends back is one more. */
   #reserveRework(runId: string): void {
     const full = this.reserveLaunch(runId);
     if (full !== null) throw new Fault('run.limit', full);
   }
 
-  /** SPEC G2, G3: why this run may not delegate at all, `null` where it may. */
-  delegationRefusal(spec: RunSpec): Extract<CallVerdict, { kind: 'refused' }> | null {
+  /** SPEC G2, G3: why this run may not use this tool of delegation, `null` where it may. */
+  delegationRefusal(spec: RunSpec, tool: string): Extract<CallVerdict, { kind: 'refused' }> | null {
     const judged = judgeDelegation(this.#config, this.#callerOf(spec));
     if (!judged.allowed) return refused('delegation_forbidden', judged.words);
     if (spec.depth >= spec.depth_max) {
       return refused('depth_limit', depthRefusal(spec.depth, spec.depth_max));
     }
-    if (!spec.tools.includes('delegate')) {
+    if (!spec.tools.includes(tool)) {
       return refused(
         'tool_not_allowed',
-        `Tool not available to agent '${spec.agent_id}': delegate. Its risk profile "${spec.risk_profile}" excludes it.`,
+        `Tool not available to agent '${spec.agent_id}': ${tool}. Its risk profile "${spec.risk_profile}" excludes it.`,
       );
     }
     return null;
@@ -284,6 +292,9 @@ export class RunTree {
     // SPEC P12: resolved again at every launch, reachability included.
     const again = child.kind === 'plan' ? this.findTarget(spec, child.agentId) : null;
     if (again?.ok === false) throw new Fault('agent.unusable', again.words);
+    if (again?.mode === 'independent') {
+      throw new Fault('agent.unusable', independentWords(child.agentId));
+    }
     const agent = inline ?? this.#config.agents.get(child.agentId);
     if (agent === undefined) {
       throw new Fault('agent.not-found', `Agent '${child.agentId}' is not configured any more`);

@@ -89,6 +89,8 @@ function auditRun(runId: string, events: readonly JournalEvent[]): void {
   auditWidth(runId, events);
   auditResults(runId, events);
   auditPlans(runId, events);
+  auditTime(runId, events);
+  auditNotes(runId, events);
 }
 
 const ENDS_OF_CHILDREN = [
@@ -140,6 +142,38 @@ function auditPlans(runId: string, events: readonly JournalEvent[]): void {
     const statuses = own[end]?.data['statuses'] as object;
     expect(Object.keys(statuses).sort()).toEqual(tasks.map(({ id }) => id).sort());
   }
+}
+
+/** SPEC P10. */
+function auditTime(runId: string, events: readonly JournalEvent[]): void {
+  const up = events.findIndex((event) => event.type === 'plan.time_limit');
+  if (up === -1) return;
+  const starts = events.slice(up).filter(({ type }) => type.endsWith('.started'));
+  expect(starts, `${runId} starts nothing once its time is up`).toEqual([]);
+}
+
+/** SPEC N1, P8: a note goes to those that run, and not to those that a plan has dropped. */
+function auditNotes(runId: string, events: readonly JournalEvent[]): void {
+  const live = new Map<unknown, string>();
+  for (const event of events) {
+    const { ordinal, child_run_id: child } = event.data;
+    if (event.type.endsWith('.started') && ordinal !== undefined) live.set(ordinal, String(child));
+    if (ENDS_OF_CHILDREN.includes(event.type)) live.delete(ordinal);
+    if (event.type === 'plan.task.invalidated') live.delete(ordinal);
+    if (event.type === 'plan.aborted') {
+      for (const [key, id] of live) if (isOfPlan(events, event, id)) live.delete(key);
+    }
+    if (event.type !== 'run.user_note') continue;
+    const sent = [event.data['forwarded_to'], event.data['forward_failed']].flat();
+    expect(sent.sort(), `${runId} notes go to those that run`).toEqual([...live.values()].sort());
+  }
+}
+
+function isOfPlan(events: readonly JournalEvent[], { frame_id }: JournalEvent, id: string) {
+  return events.some(
+    ({ type, frame_id: frame, data }) =>
+      type === 'plan.task.started' && frame === frame_id && data['child_run_id'] === id,
+  );
 }
 
 function auditResults(runId: string, events: readonly JournalEvent[]): void {

@@ -39,7 +39,13 @@ export type RunEffect =
       readonly call: CallState | null;
     }
   | { readonly type: 'child.await'; readonly key: string; readonly child: ChildState }
-  | { readonly type: 'child.cancel'; readonly key: string; readonly child: ChildState }
+  | {
+      readonly type: 'child.cancel';
+      readonly key: string;
+      readonly child: ChildState;
+      /** Words for people. */
+      readonly reason: string;
+    }
   | {
       readonly type: 'deadline';
       readonly key: string;
@@ -160,19 +166,25 @@ function dueOfChild(state: RunState, child: ChildState): RunEffect[] {
   const { ordinal } = child;
   const key = `child:${ordinal}`;
   if (state.stopping !== null) {
-    return [
-      { type: 'child.run', key, child, call: null },
-      { type: 'child.cancel', key: `cancel:${ordinal}`, child },
-    ];
+    return [{ type: 'child.run', key, child, call: null }, cancelOf(child, state.stopping.reason)];
   }
   const call = callAt(state, child.call) ?? null;
   if (child.kind !== 'plan') {
     return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
   }
   const plan = planOf(state, child);
-  const isUnwanted = plan !== undefined && cancelledChildren(plan).includes(ordinal);
   const run: RunEffect = { type: 'child.run', key, child, call };
-  return isUnwanted ? [run, { type: 'child.cancel', key: `cancel:${ordinal}`, child }] : [run];
+  if (plan === undefined || !cancelledChildren(plan).includes(ordinal)) return [run];
+  const { stop } = plan;
+  const reason =
+    stop?.kind === 'aborted'
+      ? `the plan was aborted because of task '${stop.by}'`
+      : 'its plan dropped it: what its task builds on is done again';
+  return [run, cancelOf(child, reason)];
+}
+
+function cancelOf(child: ChildState, reason: string): RunEffect {
+  return { type: 'child.cancel', key: `cancel:${child.ordinal}`, child, reason };
 }
 
 /** SPEC D4: outcomes are taken in the order of the calls or as they come; in a stopping run as they come. */

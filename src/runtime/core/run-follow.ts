@@ -1,3 +1,4 @@
+import { surelyWhole } from './clip.ts';
 import { startPlan } from './plan-answers.ts';
 import { followPlan } from './plan-follow.ts';
 import type { PlanState } from './plan-state.ts';
@@ -90,11 +91,24 @@ function nextCall(state: RunState, spec: RunSpec): RunEvent[] {
       return shared === undefined ? [] : [copyOf(state, shared)];
     });
   }
+  const late = state.isOutOfTime ? lateCalls(state) : [];
+  if (late.length > 0) return late;
   if (agenda.counts.unasked > 0) {
     return callsThatStand(state, 'unasked').map((call) => approvalOf(state, call));
   }
   const planned = planSteps(state, spec);
   return planned.length > 0 ? planned : admission(state, spec);
+}
+
+/** SPEC P10: once the time is up nothing new starts, whatever it waited for. */
+function lateCalls(state: RunState): RunEvent[] {
+  const waiting = ['unasked', 'asking', 'launch', 'start'];
+  return state.calls
+    .filter((call) => waiting.includes(standingOf(call)))
+    .map((call) => {
+      const words = `Not executed: the run's time limit was reached before '${call.name}' began.`;
+      return unexecuted(state, call, 'run_time_limit', words);
+    });
 }
 
 /** What follows in the plans of this turn, the earliest first; a plan that has ended gives its call its result. */
@@ -122,7 +136,10 @@ function openCallOf(state: RunState, plan: PlanState): CallState | null {
 
 /** SPEC P11. */
 function planResult(state: RunState, spec: RunSpec, plan: PlanState, call: CallState): RunEvent {
-  const { text, structured } = summaryOf(plan, spec.result_chars_max);
+  const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = spec;
+  // Cut here, where every answer keeps its frame and its file, and not again for the turn's sake (SPEC R12).
+  const charsMax = surelyWhole(resultMax, turnMax, state.calls.length);
+  const { text, structured } = summaryOf(plan, charsMax);
   return runEvent('tool.completed', callFrame(state.turn, call.index), {
     call_id: call.id,
     name: call.name,
@@ -195,13 +212,17 @@ function started(state: RunState, call: CallState): RunEvent {
 
 export function refusalOf(state: RunState, call: CallState): RunEvent {
   const { verdict } = call;
-  const refused =
-    verdict.kind === 'refused' ? verdict : { error_type: 'refused', words: 'refused' };
+  return verdict.kind === 'refused'
+    ? unexecuted(state, call, verdict.error_type, verdict.words)
+    : unexecuted(state, call, 'refused', 'refused');
+}
+
+function unexecuted(state: RunState, call: CallState, errorType: string, words: string): RunEvent {
   return runEvent('tool.failed', callFrame(state.turn, call.index), {
     call_id: call.id,
     name: call.name,
-    error_type: refused.error_type,
-    error: refused.words,
+    error_type: errorType,
+    error: words,
     effect: 'none',
     text: '',
     chars: 0,

@@ -1,7 +1,7 @@
 import type { Message } from './message.ts';
 import type { Usage } from './model.ts';
 import type { AnswerBook } from './plan-answers.ts';
-import { launchOf, type PlanState } from './plan-state.ts';
+import { launchOf, type PlanState, workingChildren } from './plan-state.ts';
 import { Rows } from './rows.ts';
 import { type Agenda, EMPTY_AGENDA } from './run-agenda.ts';
 import type { AnsweredCall, Note, RunStatusEnded, StopData, TerminalData } from './run-event.ts';
@@ -129,6 +129,15 @@ export function pendingRun(runId: string): RunState {
 
 export function runningChildren(state: RunState): readonly ChildState[] {
   return state.childrenRunning === 0 ? [] : state.children.filter(isRunning);
+}
+
+/** Running children but for those that a plan has called off, which may still be stopping: nobody waits for their words. */
+export function wantedChildren(state: RunState): readonly ChildState[] {
+  const isWanted = (child: ChildState) => {
+    const plan = child.kind === 'plan' ? planOf(state, child) : undefined;
+    return plan === undefined || workingChildren(plan).includes(child.ordinal);
+  };
+  return runningChildren(state).filter(isWanted);
 }
 
 /** The first child, in the order of their launch, that has not ended. */
