@@ -7,6 +7,7 @@ export type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 export type { EventType, JournalEvent } from './runtime/core/event.ts';
 export type { RosterEntry } from './runtime/core/gate.ts';
 export type { Usage } from './runtime/core/model.ts';
+export type { PlanTaskView, PlanView } from './runtime/core/plan-view.ts';
 export type { Effect, ToolContext, ToolEffect, ToolOutcome } from './runtime/core/tool.ts';
 export type { ApprovalAnswer, ApprovalRequest } from './runtime/engine.ts';
 export type { NoteReceipt } from './runtime/note-receipts.ts';

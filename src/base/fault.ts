@@ -33,6 +33,7 @@ export type FaultCode =
   | 'project.quota'
   | 'run.cancelled'
   | 'run.ended'
+  | 'run.limit'
   | 'run.not-found'
   | 'scenario.invalid'
   | 'sqlite.absent'

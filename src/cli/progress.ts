@@ -35,7 +35,7 @@ export function openProgress(context: Context, runId: string, clock: Clock): Pro
 function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progress {
   const fold = newFold();
   const models = new Set<string>();
-  const lines = (rowsMax: number | null): string[] => {
+  const lines = (rowsMax: number | null, compact: boolean): string[] => {
     const tree = fold.tree(runId);
     if (tree === undefined) return [terminal.paintErr('dim', 'starting')];
     const header = `model: ${safeLine([...models].join(', '))}`;
@@ -43,6 +43,7 @@ function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progr
       paint: terminal.paintErr,
       width: terminal.errWidth,
       rowsMax,
+      compact,
       now: clock.now(),
       parseTime: Date.parse,
     });
@@ -51,7 +52,7 @@ function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progr
   // The cursor stays visible: a killed process could not bring it back.
   const draw = createLogUpdate(terminal.errStream, { showCursor: true });
   // Two lines less than there are: the header, and the cursor's own.
-  const live = new LiveTree(draw, () => lines(terminal.errRows - 2).join('\n'), clock);
+  const live = new LiveTree(draw, () => lines(terminal.errRows - 2, true).join('\n'), clock);
   terminal.drawBelow((line) => live.above(line));
   return {
     see: (event) => {
@@ -63,7 +64,7 @@ function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progr
     end: () => {
       live.end();
       terminal.drawBelow(null);
-      for (const line of lines(null)) terminal.say(line);
+      for (const line of lines(null, false)) terminal.say(line);
     },
   };
 }

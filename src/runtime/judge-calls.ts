@@ -1,34 +1,42 @@
-import type { JsonObject } from '../base/json.ts';
 import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
+import { argumentsOf, independentWords, refused } from './core/call-arguments.ts';
 import { composePrompt, readDelegateCall, readSpawnCall } from './core/delegate-call.ts';
 import type { ToolCallPart } from './core/message.ts';
+import { SUBMIT_REVIEW } from './core/plan-review.ts';
 import type { CallVerdict } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
+import type { RunState } from './core/run-state.ts';
 import { signatureOf } from './core/run-verdict.ts';
+import { planVerdict, reviewRefusal, reviewVerdicts } from './judge-plan.ts';
 import type { RunTree } from './run-tree.ts';
 
 /** What will be done about each call of an answer: every gate, in the tool registry and not by prompt (SPEC G2, G6). */
 export function verdictsOf(
   tree: RunTree,
-  runId: string,
+  state: RunState,
   spec: RunSpec,
   parts: readonly ToolCallPart[],
   checks: readonly CallCheck[],
 ): CallVerdict[] {
+  const reviewed = reviewVerdicts(spec, parts, checks);
+  if (reviewed !== null) return reviewed;
   const launched = new Set<string>();
-  /** SPEC R11: one launch for calls that share a child (R6). */
-  const reserve = (part: ToolCallPart) => {
+  /** SPEC R11: once for calls that share a child, and for a plan and its repetition (R6). */
+  const reserve = (part: ToolCallPart, runs = 1) => {
     const signature = signatureOf(part);
-    if (spec.identical === 'share' && launched.has(signature)) return null;
+    const isOnce = spec.identical === 'share' || part.name === 'plan';
+    if (isOnce && launched.has(signature)) return null;
     launched.add(signature);
-    return tree.reserveLaunch(runId);
+    return tree.reserveLaunch(state.runId, runs);
   };
   return parts.map((part, at) => {
     const check = checks[at] ?? { ok: false, errorType: 'unknown_tool', error: 'not checked' };
     if (part.name === 'delegate') return delegateVerdict(tree, reserve, spec, part, check);
     if (part.name === 'spawn_subagent') return spawnVerdict(tree, spec, part, check);
     if (part.name === 'agents') return agentsVerdict(tree, spec, check);
+    if (part.name === 'plan') return planVerdict(tree, reserve, state, spec, part, check);
+    if (part.name === SUBMIT_REVIEW) return reviewRefusal(spec, part, check);
     return toolVerdict(tree, spec, part, check);
   });
 }
@@ -63,7 +71,7 @@ function toolVerdict(
 }
 
 function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerdict {
-  const closed = tree.delegationRefusal(spec);
+  const closed = tree.delegationRefusal(spec, 'agents');
   if (closed !== null) return closed;
   if (!check.ok) return refused(check.errorType, check.error);
   const approval = approvalNeed(spec, 'agents', 'read') === 'ask';
@@ -77,7 +85,7 @@ function delegateVerdict(
   part: ToolCallPart,
   check: CallCheck,
 ): CallVerdict {
-  const closed = tree.delegationRefusal(spec);
+  const closed = tree.delegationRefusal(spec, 'delegate');
   if (closed !== null) return closed;
   const args = argumentsOf(part, check);
   if ('kind' in args) return args;
@@ -86,10 +94,7 @@ function delegateVerdict(
   const target = tree.findTarget(spec, call.agentId);
   if (!target.ok) return refused('unreachable_target', target.words);
   if (target.mode === 'independent') {
-    return refused(
-      'unsupported_mode',
-      `delegate target "${target.agent.id}" is listed with mode = "independent", which this version of troupe does not offer yet; list it with mode = "bounded"`,
-    );
+    return refused('unsupported_mode', independentWords(target.agent.id));
   }
   const full = reserve(part);
   if (full !== null) return refused('runs_limit', full);
@@ -129,33 +134,4 @@ function spawnVerdict(
   if (full !== null) return refused('runs_limit', full);
   const approval = approvalNeed(spec, 'spawn_subagent', 'delegation') === 'ask';
   return { kind: 'subagent', prompt: call.prompt, approval };
-}
-
-/**
- * The parsed arguments of a control tool. These tools read their own arguments, with the words the spec gives them, so
- * only a text that is no JSON object is refused by the actor's check.
- */
-function argumentsOf(
-  part: ToolCallPart,
-  check: CallCheck,
-): { readonly args: JsonObject } | Extract<CallVerdict, { kind: 'refused' }> {
-  if (!check.ok && check.errorType === 'malformed_arguments') {
-    return refused(check.errorType, check.error);
-  }
-  try {
-    const args: unknown = JSON.parse(part.argsText.trim() === '' ? '{}' : part.argsText);
-    if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
-      return { args: args as JsonObject };
-    }
-  } catch {
-    // Said below, in the same words as for a value that is no object.
-  }
-  return refused('malformed_arguments', `arguments of ${part.name} must be a JSON object`);
-}
-
-export function refused(
-  errorType: string,
-  words: string,
-): Extract<CallVerdict, { kind: 'refused' }> {
-  return { kind: 'refused', error_type: errorType, words };
 }

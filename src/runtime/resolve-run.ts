@@ -33,6 +33,8 @@ export interface RunRequest {
   readonly startedAtMs: number;
   /** The call's own budget of turns (SPEC D2); `null` = the agent's. */
   readonly maxTurns: number | null;
+  /** Tasks of its parent's plan whose work it reviews (SPEC P7); empty for every other run. */
+  readonly reviewOf: readonly string[];
   /** Where a root works; for a child its caller's folder. */
   readonly workspaceDir: string;
   /** Paths that no tool may write. */
@@ -88,6 +90,7 @@ export function resolveRun(
     result_chars_max: runtime.maxResultChars,
     turn_result_chars_max: runtime.maxTurnResultChars,
     approval_timeout_ms: runtime.approvalTimeoutMs,
+    review_of: request.reviewOf,
     tools: toolsOfRun({
       config,
       agent,
@@ -95,6 +98,7 @@ export function resolveRun(
       tools,
       raw: request.raw,
       isSubagent,
+      isReviewer: request.reviewOf.length > 0,
       depth,
       depthMax,
       ceiling: parent?.tools ?? null,

@@ -1,4 +1,4 @@
-import { messageOf } from '../base/fault.ts';
+import { Fault, messageOf } from '../base/fault.ts';
 import { unstarted } from './core/outcome.ts';
 import type { ChildOutcome } from './core/run-event.ts';
 import type { ChildState } from './core/run-state.ts';
@@ -35,7 +35,7 @@ export class Child {
       this.#end(
         unstarted(runId, agentId, {
           status: 'failed',
-          error_type: 'agent_resolution_failed',
+          error_type: isLimit(thrown) ? 'runs_limit' : 'agent_resolution_failed',
           error: messageOf(thrown),
           reason: null,
           stopped_by: null,
@@ -71,4 +71,8 @@ export class Child {
     this.#outcome = outcome;
     for (const listener of this.#listeners) listener(outcome);
   }
+}
+
+function isLimit(thrown: unknown): boolean {
+  return thrown instanceof Fault && thrown.code === 'run.limit';
 }

@@ -8,11 +8,12 @@ import { assertNever } from '../base/never.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { delegateResult, subagentResult } from './core/child-result.ts';
 import { clip, surelyWhole } from './core/clip.ts';
+import { wholeAnswerChars } from './core/plan-summary.ts';
 import type { RunCommand } from './core/run-command.ts';
 import type { RunEffect } from './core/run-due.ts';
 import { type ChildOutcome, callFrame } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
-import type { CallState, ChildState } from './core/run-state.ts';
+import { type CallState, type ChildState, planOf } from './core/run-state.ts';
 import type { ToolOutcome } from './core/tool.ts';
 import type { AgentLink, EnginePort } from './engine.ts';
 import { verdictsOf } from './judge-calls.ts';
@@ -71,9 +72,7 @@ export class RunEffects {
         );
         return () => settle(null);
       case 'child.cancel':
-        this.#childOf(effect.child).cancel(
-          this.#options.supervisor.state.stopping?.reason ?? 'its parent is being stopped',
-        );
+        this.#childOf(effect.child).cancel(effect.reason);
         return () => settle(null);
       case 'deadline':
         return this.#deadline(effect, settle);
@@ -143,7 +142,7 @@ export class RunEffects {
     const heard = (body: FromAgent) => {
       if (body.kind === 'answered') {
         const { answer, checks } = body;
-        const verdicts = verdictsOf(tree, supervisor.runId, this.#spec, answer.calls, checks);
+        const verdicts = verdictsOf(tree, supervisor.state, this.#spec, answer.calls, checks);
         settle({ type: 'answered', turn, answer, verdicts });
       } else if (body.kind === 'failed') {
         settle({ type: 'model-failed', turn, fault: body.fault });
@@ -232,7 +231,8 @@ export class RunEffects {
   #keep(outcome: ToolOutcome, turn: number, call: CallState, settle: Settle): void {
     const text = outcome.text ?? '';
     const around = outcome.ok ? 0 : outcome.error.length + SEPARATOR_CHARS;
-    this.#kept(text, around, callFrame(turn, call.index), (shown, fullPath) => {
+    const whole = this.#wholeChars - around;
+    this.#kept(text, whole, callFrame(turn, call.index), (shown, fullPath) => {
       const kept = { outcome: { ...outcome, text: shown }, chars: text.length, fullPath };
       settle({ type: 'ran', turn, call: call.index, kept });
     });
@@ -245,10 +245,8 @@ export class RunEffects {
   }
 
   #collect(outcome: ChildOutcome, { child }: Due<'child.await'>, settle: Settle): void {
-    const { answer } = outcome;
-    const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
-    const around = result.text.length + SEPARATOR_CHARS + result.partial.length - answer.length;
-    this.#kept(answer, around, `child-${child.ordinal}`, (shown, fullPath) => {
+    const whole = this.#wholeAnswerChars(outcome, child);
+    this.#kept(outcome.answer, whole, `child-${child.ordinal}`, (shown, fullPath) => {
       settle({
         type: 'child-ended',
         ordinal: child.ordinal,
@@ -259,20 +257,32 @@ export class RunEffects {
     });
   }
 
-  /**
-   * Texts that the history may not hold whole are kept whole in a file first (SPEC R12). `around` counts the characters
-   * of the result that are not `text`.
-   */
+  /** Characters that a result of this turn may have without being cut. */
+  get #wholeChars(): number {
+    const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = this.#spec;
+    return surelyWhole(resultMax, turnMax, this.#options.supervisor.state.calls.length);
+  }
+
+  /** Characters that a child's answer may have without being cut, with what its result says around it. */
+  #wholeAnswerChars(outcome: ChildOutcome, child: ChildState): number {
+    const plan = planOf(this.#options.supervisor.state, child);
+    if (plan !== undefined) return wholeAnswerChars(plan.tasks.length, this.#wholeChars);
+    const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
+    const { text, partial } = result;
+    const around = text.length + SEPARATOR_CHARS + partial.length - outcome.answer.length;
+    return this.#wholeChars - around;
+  }
+
+  /** Texts longer than `wholeChars`, which the history may not hold whole, are kept whole in a file first (SPEC R12). */
   #kept(
     text: string,
-    around: number,
+    wholeChars: number,
     frame: string,
     then: (shown: string, fullPath: string | null) => void,
   ): void {
     const { engine, supervisor } = this.#options;
-    const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = this.#spec;
-    const whole = surelyWhole(resultMax, turnMax, supervisor.state.calls.length);
-    if (text.length + around <= whole) {
+    const { result_chars_max: resultMax } = this.#spec;
+    if (text.length <= wholeChars) {
       then(text, null);
       return;
     }

@@ -14,8 +14,9 @@ import { runMachine } from './core/run.ts';
 import type { RunCommand } from './core/run-command.ts';
 import { causeOf, type RunEffect } from './core/run-due.ts';
 import type { ChildOutcome, Note, RunEvent } from './core/run-event.ts';
+import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
-import { type RunState, runningChildren } from './core/run-state.ts';
+import { type RunState, wantedChildren } from './core/run-state.ts';
 import { Driver } from './driver.ts';
 import type { EnginePort } from './engine.ts';
 import type { NewEvent } from './journal.ts';
@@ -106,7 +107,7 @@ export class RunSupervisor {
   }
 
   /**
-   * Hands a note to the run and to every child still running, recursively (SPEC N1).
+   * Hands a note to the run and to every child still wanted, recursively (SPEC N1).
    * @returns false, with nothing recorded, if the run has ended.
    * @throws Fault `mailbox.full` if it holds too many that it has not read.
    */
@@ -119,7 +120,7 @@ export class RunSupervisor {
         { retry: 'safe' },
       );
     }
-    const children = runningChildren(this.state).map((child) => child.runId);
+    const children = wantedChildren(this.state).map((child) => child.runId);
     const takes = (runId: string) => this.#options.tree.find(runId)?.takesNotes === true;
     this.#noteCause = cause;
     this.#driver.give({
@@ -181,6 +182,8 @@ export class RunSupervisor {
     const entries = steps.map(({ before, event }) => this.#entry(before, event, ts));
     const { durable } = journal.append(entries);
     for (const { before, event } of steps) {
+      const freed = launchesFreed(before, event);
+      if (freed > 0) this.#options.tree.releaseLaunches(this.runId, freed);
       if (event.type === 'run.user_note') {
         this.#forward(event.data, event.data.forwarded_to, eventId(this.runId, before.count + 1));
       } else if (event.type === 'run.stopping') {

@@ -33,7 +33,7 @@ export class RunTemplates {
     if (config !== this.#config || tools !== this.#tools) this.#forgetAll(config, tools);
     const { agent, parent } = request;
     const known = parent === null ? this.#roots : this.#childrenOf(parent);
-    const key = parent === null ? rootKey(request) : `${request.origin}\n${agent.id}`;
+    const key = parent === null ? rootKey(request) : childKey(request);
     let template = known.get(key);
     if (template?.agent !== agent) {
       template = { agent, spec: resolveRun(config, tools, { ...request, maxTurns: null }) };
@@ -63,6 +63,11 @@ export class RunTemplates {
     this.#roots = new Map();
     this.#children = new WeakMap();
   }
+}
+
+/** Reviewers of different tasks are offered different tools. */
+function childKey({ origin, agent, reviewOf }: RunRequest): string {
+  return JSON.stringify([origin, agent.id, ...reviewOf]);
 }
 
 /** `policy_version` stands for the files: it is a hash of them. */

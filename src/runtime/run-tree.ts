@@ -1,10 +1,12 @@
 // All runs of this host: who is whose parent, who may launch whom, how many each root has launched. It owns the
 // supervisors and the count of launches of each tree.
-// I1  A root's launches are reserved when a call is judged, so eight calls of one answer cannot pass a limit of one.
+// I1  A root's launches are reserved when a call is judged, so eight calls of one answer cannot pass a limit of one; what
+//     then does not begin is given back.
 // I2  A run is forgotten once its parent has its outcome, a root once its end is durable: ended runs leave nothing behind.
 import { Fault } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
+import { independentWords, refused } from './core/call-arguments.ts';
 import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
 import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
 import { eventId } from './core/event.ts';
@@ -18,13 +20,15 @@ import {
   reachableTargets,
   roster,
 } from './core/gate.ts';
+import { SUBMIT_REVIEW, submitReviewSpec } from './core/plan-review.ts';
+import { planSpecTool } from './core/plan-spec.ts';
 import type { CallVerdict } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
 import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { ChildState } from './core/run-state.ts';
 import type { ToolDefinition, ToolOutcome, ToolScope, ToolSpec } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
-import { refused } from './judge-calls.ts';
+import { orderOf } from './launch-order.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
 
@@ -98,6 +102,7 @@ export class RunTree {
       ...request,
       rootRunId: runId,
       parent: null,
+      reviewOf: [],
       sessionKey: `${prefix}-${engine.random.uuid()}`,
       startedAtMs: engine.clock.now(),
       protectedPaths,
@@ -117,23 +122,25 @@ export class RunTree {
   launchChild(parent: RunSupervisor, child: ChildState): RunSupervisor {
     if (this.#failure !== null) throw this.#failure;
     const { engine, protectedPaths } = this.#options;
-    const { spec, calls } = parent.state;
-    const verdict = calls.at(child.call - 1)?.verdict;
-    if (spec === null || verdict === undefined || !('prompt' in verdict)) {
+    const { spec } = parent.state;
+    const order = orderOf(parent.state, child);
+    if (spec === null || order === null) {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
+    if (order.isRework) this.#reserveRework(parent.runId);
     const childSpec = this.#templates.resolve(this.#config, this.tools(), {
       agent: this.#definitionOf(spec, child),
       raw: spec.raw && child.kind === 'subagent',
       origin: child.kind,
-      prompt: verdict.prompt,
+      prompt: order.prompt,
       rootRunId: spec.root_run_id,
       parent: spec,
       project: spec.project,
       security: spec.security,
       sessionKey: `${child.kind}-${engine.random.uuid()}`,
       startedAtMs: engine.clock.now(),
-      maxTurns: verdict.kind === 'delegate' ? verdict.max_turns : null,
+      maxTurns: order.maxTurns,
+      reviewOf: order.reviewOf,
       workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
       protectedPaths,
     });
@@ -150,28 +157,42 @@ export class RunTree {
   }
 
   /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
-  reserveLaunch(runId: string): string | null {
+  reserveLaunch(runId: string, runs = 1): string | null {
     const root = rootOf(runId);
     const launched = this.#launches.get(root) ?? 0;
     const { maxRunsPerRoot } = this.#config.runtime;
-    if (launched >= maxRunsPerRoot) {
-      return `Limit of runs reached: ${root} has launched ${launched} of ${maxRunsPerRoot} runs ([runtime] max_runs_per_root). Finish the work without further delegation.`;
+    if (launched + runs > maxRunsPerRoot) {
+      const wanted = runs === 1 ? '' : `, and ${runs} more were asked for`;
+      return `Limit of runs reached: ${root} has launched ${launched} of ${maxRunsPerRoot} runs ([runtime] max_runs_per_root)${wanted}. Finish the work without further delegation.`;
     }
-    this.#launches.set(root, launched + 1);
+    this.#launches.set(root, launched + runs);
     return null;
   }
 
-  /** SPEC G2, G3: why this run may not delegate at all, `null` where it may. */
-  delegationRefusal(spec: RunSpec): Extract<CallVerdict, { kind: 'refused' }> | null {
+  /** I1: reserved, and not to be launched after all. */
+  releaseLaunches(runId: string, runs: number): void {
+    const root = rootOf(runId);
+    const launched = this.#launches.get(root);
+    if (launched !== undefined) this.#launches.set(root, launched - runs);
+  }
+
+  /** The first run of each task was reserved with its plan; what a reviewer sends back is one more. */
+  #reserveRework(runId: string): void {
+    const full = this.reserveLaunch(runId);
+    if (full !== null) throw new Fault('run.limit', full);
+  }
+
+  /** SPEC G2, G3: why this run may not use this tool of delegation, `null` where it may. */
+  delegationRefusal(spec: RunSpec, tool: string): Extract<CallVerdict, { kind: 'refused' }> | null {
     const judged = judgeDelegation(this.#config, this.#callerOf(spec));
     if (!judged.allowed) return refused('delegation_forbidden', judged.words);
     if (spec.depth >= spec.depth_max) {
       return refused('depth_limit', depthRefusal(spec.depth, spec.depth_max));
     }
-    if (!spec.tools.includes('delegate')) {
+    if (!spec.tools.includes(tool)) {
       return refused(
         'tool_not_allowed',
-        `Tool not available to agent '${spec.agent_id}': delegate. Its risk profile "${spec.risk_profile}" excludes it.`,
+        `Tool not available to agent '${spec.agent_id}': ${tool}. Its risk profile "${spec.risk_profile}" excludes it.`,
       );
     }
     return null;
@@ -204,6 +225,8 @@ export class RunTree {
       );
     return spec.tools.flatMap((name): ToolSpec[] => {
       if (name === 'delegate') return [delegateSpec(targets())];
+      if (name === 'plan') return [planSpecTool(targets())];
+      if (name === SUBMIT_REVIEW) return [submitReviewSpec(spec.review_of)];
       if (name === 'agents') return [agentsSpec()];
       if (name === 'spawn_subagent') return [spawnSubagentSpec()];
       const definition = this.tools().get(name);
@@ -266,11 +289,17 @@ export class RunTree {
   #definitionOf(spec: RunSpec, child: ChildState): AgentConfig {
     const inline =
       spec.raw && child.kind === 'subagent' ? this.#inline.get(spec.root_run_id) : null;
+    // SPEC P12: resolved again at every launch, reachability included.
+    const again = child.kind === 'plan' ? this.findTarget(spec, child.agentId) : null;
+    if (again?.ok === false) throw new Fault('agent.unusable', again.words);
+    if (again?.mode === 'independent') {
+      throw new Fault('agent.unusable', independentWords(child.agentId));
+    }
     const agent = inline ?? this.#config.agents.get(child.agentId);
     if (agent === undefined) {
       throw new Fault('agent.not-found', `Agent '${child.agentId}' is not configured any more`);
     }
-    if (!agent.enabled && child.kind === 'delegate') {
+    if (!agent.enabled && child.kind !== 'subagent') {
       throw new Fault('agent.unusable', `Agent '${agent.id}' was disabled before its launch`);
     }
     return agent;

@@ -1,6 +1,8 @@
 import type { JournalEvent } from './core/event.ts';
+import { type PlanView, planView } from './core/plan-view.ts';
 import type { RunEvent } from './core/run-event.ts';
 import { evolveRun } from './core/run-evolve.ts';
+import { taskIdOf } from './core/run-id.ts';
 import { pendingRun, type RunState } from './core/run-state.ts';
 
 /** One run as `troupe ps` shows it (SPEC K1). */
@@ -25,6 +27,10 @@ export interface RunTreeView extends RunSummary {
   readonly doing: string;
   readonly error: string | null;
   readonly reason: string | null;
+  /** The task of its parent's plan that it does; `null` where it was launched by no plan. */
+  readonly task_id: string | null;
+  /** In the order in which they started. */
+  readonly plans: readonly PlanView[];
   readonly children: readonly RunTreeView[];
 }
 
@@ -81,6 +87,8 @@ export class RunViews {
       doing: doingOf(state),
       error: state.ended?.error ?? null,
       reason: state.ended?.reason ?? null,
+      task_id: taskIdOf(runId),
+      plans: state.plans.flatMap((plan) => planView(plan, state.ended !== null) ?? []),
       children,
     };
   }

@@ -88,7 +88,7 @@ describe('progress', () => {
     progress.see(event(1, 'run.started', specOf(), 'run_other'));
     progress.end();
     expect(err()).toBe(
-      '12:00:01.123Z run_r run.started          agent lead, scripted (no language model): do it\n',
+      '12:00:01.123Z run_r run.started           agent lead, scripted (no language model): do it\n',
     );
   });
 

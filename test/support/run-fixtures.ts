@@ -42,6 +42,7 @@ export function specOf(change: Partial<RunSpec> = {}): RunSpec {
     result_chars_max: 16_000,
     turn_result_chars_max: 64_000,
     approval_timeout_ms: 1000,
+    review_of: [],
     tools: ['delegate'],
     risk_profile: 'p',
     autonomy: 'full',
@@ -109,6 +110,7 @@ export function childOutcome(change: Partial<ChildOutcome> = {}): ChildOutcome {
     reason: null,
     stopped_by: null,
     model_label: 'scripted/m',
+    review: null,
     ...change,
   };
 }

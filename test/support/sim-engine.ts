@@ -138,7 +138,7 @@ export class SimAgent implements AgentLink {
     });
     const abort = () => {
       untime();
-      const unabort = this.#engine.clock.after(1, () => {
+      const unabort = this.#engine.clock.after(this.#engine.delay('abort'), () => {
         this.#pending.delete(key);
         aborted();
       });

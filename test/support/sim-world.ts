@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { isTerminal, type JournalEvent } from '../../src/runtime/core/event.ts';
+import type { PlanSpec } from '../../src/runtime/core/plan-spec.ts';
 import { loadConfig } from '../../src/runtime/load-config.ts';
 import { freezeSecurity } from '../../src/runtime/resolve-run.ts';
 import type { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
@@ -87,7 +88,19 @@ function auditRun(runId: string, events: readonly JournalEvent[]): void {
   });
   auditWidth(runId, events);
   auditResults(runId, events);
+  auditPlans(runId, events);
+  auditTime(runId, events);
+  auditNotes(runId, events);
 }
+
+const ENDS_OF_CHILDREN = [
+  'delegation.completed',
+  'delegation.failed',
+  'plan.task.completed',
+  'plan.task.failed',
+  'plan.task.incomplete',
+  'plan.task.discarded',
+];
 
 function auditWidth(runId: string, events: readonly JournalEvent[]): void {
   const {
@@ -95,19 +108,72 @@ function auditWidth(runId: string, events: readonly JournalEvent[]): void {
     depth,
     depth_max: depthMax,
   } = events[0]?.data as Record<string, number>;
-  let running = 0;
+  const live = new Set<unknown>();
   let stopping = false;
   for (const event of events) {
     if (event.type === 'run.stopping') stopping = true;
-    if (event.type === 'delegation.started') {
+    if (event.type === 'delegation.started' || event.type === 'plan.task.started') {
       expect(stopping, `${runId} starts nothing while it stops`).toBe(false);
-      running += 1;
-      if (event.data['kind'] === 'delegate') expect(depth).toBeLessThan(depthMax ?? 0);
+      live.add(event.data['ordinal']);
+      if (event.data['kind'] !== 'subagent') expect(depth).toBeLessThan(depthMax ?? 0);
     }
-    if (event.type === 'delegation.completed' || event.type === 'delegation.failed') running -= 1;
+    if (ENDS_OF_CHILDREN.includes(event.type)) live.delete(event.data['ordinal']);
+    const running = live.size;
     expect(running, `${runId} keeps its width`).toBeLessThanOrEqual(width ?? 0);
   }
-  expect(running, `${runId} leaves no orphan`).toBe(0);
+  expect([...live], `${runId} leaves no orphan`).toEqual([]);
+}
+
+/** SPEC P9, P11: a plan's end names every task, nothing of it comes after, and launches keep their bound. */
+function auditPlans(runId: string, events: readonly JournalEvent[]): void {
+  for (const started of events.filter((event) => event.type === 'plan.started')) {
+    const frame = started.frame_id;
+    const own = events.filter(
+      (event) => event.frame_id === frame && event.type.startsWith('plan.'),
+    );
+    const { tasks, max_rework: rework } = started.data as unknown as PlanSpec;
+    const launches = own.filter((event) => event.type === 'plan.task.started').length;
+    expect(launches, `${runId} ${frame} keeps its launches`).toBeLessThanOrEqual(
+      tasks.length * (1 + rework),
+    );
+    const end = own.findIndex((event) => event.type === 'plan.completed');
+    if (end === -1) continue; // Only in a run that was stopped.
+    expect(own.length, `${runId} ${frame} ends last`).toBe(end + 1);
+    const statuses = own[end]?.data['statuses'] as object;
+    expect(Object.keys(statuses).sort()).toEqual(tasks.map(({ id }) => id).sort());
+  }
+}
+
+/** SPEC P10. */
+function auditTime(runId: string, events: readonly JournalEvent[]): void {
+  const up = events.findIndex((event) => event.type === 'plan.time_limit');
+  if (up === -1) return;
+  const starts = events.slice(up).filter(({ type }) => type.endsWith('.started'));
+  expect(starts, `${runId} starts nothing once its time is up`).toEqual([]);
+}
+
+/** SPEC N1, P8: a note goes to those that run, and not to those that a plan has dropped. */
+function auditNotes(runId: string, events: readonly JournalEvent[]): void {
+  const live = new Map<unknown, string>();
+  for (const event of events) {
+    const { ordinal, child_run_id: child } = event.data;
+    if (event.type.endsWith('.started') && ordinal !== undefined) live.set(ordinal, String(child));
+    if (ENDS_OF_CHILDREN.includes(event.type)) live.delete(ordinal);
+    if (event.type === 'plan.task.invalidated') live.delete(ordinal);
+    if (event.type === 'plan.aborted') {
+      for (const [key, id] of live) if (isOfPlan(events, event, id)) live.delete(key);
+    }
+    if (event.type !== 'run.user_note') continue;
+    const sent = [event.data['forwarded_to'], event.data['forward_failed']].flat();
+    expect(sent.sort(), `${runId} notes go to those that run`).toEqual([...live.values()].sort());
+  }
+}
+
+function isOfPlan(events: readonly JournalEvent[], { frame_id }: JournalEvent, id: string) {
+  return events.some(
+    ({ type, frame_id: frame, data }) =>
+      type === 'plan.task.started' && frame === frame_id && data['child_run_id'] === id,
+  );
 }
 
 function auditResults(runId: string, events: readonly JournalEvent[]): void {

@@ -17,7 +17,7 @@ export interface EventLineOptions {
 /** Words of an event in a line that is not for a terminal, where nothing else bounds them. */
 const WORDS_MAX = 200;
 const SEQ_COLUMNS = 5;
-const TYPE_COLUMNS = 20;
+const TYPE_COLUMNS = 'plan.task.invalidated'.length;
 const PLACE_COLUMNS = 'turn-1/call-1'.length;
 const SUBTREE_PLACE_COLUMNS = 'delegate/01 turn-1/call-1'.length;
 

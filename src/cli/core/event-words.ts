@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { counted, formatCost, formatTokens } from './figures.ts';
+import { figure, isObject, text } from './json-words.ts';
 import { modelWords } from './model-words.ts';
+import { PLAN_EVENT_WORDS } from './plan-event-words.ts';
 
 /** What an event says, in a few words on one line (not yet cut, not yet safe for a terminal). Total: see `bare`. */
 export function eventWords(type: string, data: JsonObject): string {
@@ -39,21 +41,7 @@ const WORDS: Readonly<Record<string, Words>> = {
     `#${text(data['ordinal'])} ${text(data['agent_id'])} as ${text(data['child_run_id'])}`,
   'delegation.completed': (data) => `${child(data)} ${text(data['child_status'])}`,
   'delegation.failed': (data) => `${child(data)} failed: ${text(data['error_type'])}`,
-  'plan.started': (data) => {
-    const { goal, tasks } = data as { readonly goal?: Json; readonly tasks?: Json };
-    const about = typeof goal === 'string' ? `: ${goal}` : '';
-    return `${counted(Array.isArray(tasks) ? tasks.length : 0, 'task')}${about}`;
-  },
-  'plan.task.started': (data) => `${task(data)} ${text(data['agent_id'])}`,
-  'plan.task.completed': task,
-  'plan.task.failed': (data) => `${task(data)}, ${text(data['error_type'])}`,
-  'plan.task.skipped': (data) => `${task(data)}: ${text(data['reason'])}`,
-  'plan.task.incomplete': (data) => `${task(data)}: ${text(data['reason'])}`,
-  'plan.task.rejected': (data) => `${task(data)} by ${text(data['by'])}: ${text(data['remarks'])}`,
-  'plan.task.reopened': (data) => `${task(data)} by ${text(data['by'])}`,
-  'plan.task.invalidated': (data) => `${task(data)} because of ${text(data['because_of'])}`,
-  'plan.stopped': task,
-  'plan.aborted': task,
+  ...PLAN_EVENT_WORDS,
 };
 
 /** For a type that this version does not know: the data as it is. */
@@ -100,23 +88,4 @@ function answer(data: JsonObject): string {
 
 function child(data: JsonObject): string {
   return `#${text(data['ordinal'])} ${text(data['agent_id'])}`;
-}
-
-function task(data: JsonObject): string {
-  const round = data['round'];
-  const again = typeof round === 'number' && round > 1 ? `, round ${round}` : '';
-  return `${text(data['task_id'])}${again}`;
-}
-
-function figure(value: Json | undefined): number | null {
-  return typeof value === 'number' ? value : null;
-}
-
-function text(value: Json | undefined): string {
-  if (value === undefined || value === null) return '?';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ export const inColour: Paint = (colour, text) =>
 
 export const plain: Paint = (_colour, text) => text;
 
-/** The colour of a run's status. */
+/** The colour of the status of a run, a plan or a task. */
 export function statusColour(status: string): Colour {
   switch (status) {
     case 'completed':
@@ -20,6 +20,7 @@ export function statusColour(status: string): Colour {
     case 'running':
       return 'cyan';
     case 'pending':
+    case 'not started':
       return 'dim';
     default:
       return 'yellow';

@@ -47,3 +47,23 @@ function graphemeWidth(grapheme: string): number {
   if (EMOJI.test(grapheme) || WIDE.test(grapheme)) return 2;
   return WITHOUT_WIDTH.test(grapheme) ? 0 : 1;
 }
+
+/** One line of text over several of at most `columns`, broken at blanks; what `linesMax` have no room for is cut. */
+export function wrapText(text: string, columns: number, linesMax: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  const words = text.split(' ');
+  for (const [at, word] of words.entries()) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (textWidth(longer) <= columns || line === '') {
+      line = longer;
+      continue;
+    }
+    if (lines.length === linesMax - 1) {
+      return [...lines, cutText(`${line} ${words.slice(at).join(' ')}`, columns)];
+    }
+    lines.push(cutText(line, columns));
+    line = word;
+  }
+  return [...lines, cutText(line, columns)];
+}

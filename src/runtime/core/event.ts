@@ -39,6 +39,8 @@ export const EVENT_TYPES = [
   'plan.task.rejected',
   'plan.task.reopened',
   'plan.task.invalidated',
+  'plan.task.discarded',
+  'plan.time_limit',
   'plan.stopped',
   'plan.aborted',
   'plan.completed',

@@ -22,6 +22,7 @@ export function outcomeOf(state: RunState): ChildOutcome {
     error: ended?.error ?? null,
     reason: ended?.reason ?? null,
     stopped_by: ended?.by ?? null,
+    review: ended?.review ?? null,
     model_label: spec === null ? '' : modelLabel(spec),
   };
 }
@@ -43,6 +44,7 @@ export function unstarted(
     usage: NO_USAGE,
     cost_cents: 0,
     model_label: '',
+    review: null,
     ...why,
   };
 }

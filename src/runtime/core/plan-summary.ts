@@ -24,6 +24,17 @@ const FRAME_CHARS = 80;
 /** The part of the room that remarks and errors may take where answers need it too. */
 const NOTES_SHARE = 1 / 3;
 
+/** The part of a task's even share of the room that its answer is sure of: lines about runs and remarks take the rest. */
+const SURE_SHARE = 1 / 4;
+
+/**
+ * Up to this length an answer of a plan with so many tasks is shown whole, unless long ids and many rounds leave less; then
+ * its mark names the run that has it.
+ */
+export function wholeAnswerChars(tasks: number, charsMax: number): number {
+  return Math.floor((charsMax * SURE_SHARE) / Math.max(1, tasks));
+}
+
 /**
  * The summary of a plan that has ended, with every task, every rejection and every skip. Answers and remarks share what
  * room the rest leaves of `charsMax` UTF-16 units, each with a mark where it is cut; only under some 4,000 units may the

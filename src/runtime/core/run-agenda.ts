@@ -55,7 +55,7 @@ export const EMPTY_AGENDA: Agenda = {
 };
 
 export function isDelegation(verdict: CallVerdict): boolean {
-  return verdict.kind === 'delegate' || verdict.kind === 'subagent';
+  return verdict.kind === 'delegate' || verdict.kind === 'subagent' || verdict.kind === 'plan';
 }
 
 export function standingOf({ status, verdict }: CallState): Standing {
@@ -71,6 +71,7 @@ export function standingOf({ status, verdict }: CallState): Standing {
       break;
   }
   if (verdict.kind === 'refused' || verdict.kind === 'shared') return verdict.kind;
+  if (verdict.kind === 'review') return 'working';
   if (verdict.approval) return 'unasked';
   return isDelegation(verdict) ? 'launch' : 'start';
 }

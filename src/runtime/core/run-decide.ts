@@ -1,16 +1,20 @@
 import { assertNever } from '../../base/never.ts';
 import { delegateResult, structuredResult, subagentResult } from './child-result.ts';
 import type { Step } from './parted-machine.ts';
+import { endTask } from './plan-decide.ts';
+import { planEvent } from './plan-event.ts';
 import type { RunCommand } from './run-command.ts';
 import { type ChildOutcome, callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
-import { endOf, following } from './run-follow.ts';
+import { endOf, following, refusalOf } from './run-follow.ts';
 import {
   type CallState,
   type ChildState,
   callAt,
   childAt,
   isRunning,
+  livePlans,
+  planOf,
   type RunState,
 } from './run-state.ts';
 import { settleCalls } from './run-verdict.ts';
@@ -68,9 +72,7 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
         }),
       ];
     case 'stop':
-      return state.stopping === null && state.phase !== 'pending'
-        ? [runEvent('run.stopping', null, command.stop)]
-        : [];
+      return stop(state, command);
     case 'halted':
       return halted(state);
     case 'proceed':
@@ -110,6 +112,7 @@ function answered(state: RunState, command: Asked<'answered'>): RunEvent[] {
     attempts: answer.attempts,
     ...(answer.providerMeta === undefined ? {} : { provider_meta: answer.providerMeta }),
   });
+  if (calls.some(({ verdict }) => verdict.kind === 'review')) return reviewed(state, said);
   if (calls.length > 0) return [said];
   const events = [said, runEvent('turn.completed', frame, { turn: state.turn })];
   const after = events.reduce(evolveRun, state);
@@ -119,6 +122,46 @@ function answered(state: RunState, command: Asked<'answered'>): RunEvent[] {
     return [...events, ...endOf(after, 'run.failed', why)];
   }
   return [...events, ...endOf(after, 'run.completed', { answer: blank ? '' : answer.text })];
+}
+
+/** SPEC P7: `submit_review` ends the run; nothing else of that answer is carried out. */
+function reviewed(state: RunState, said: RunEvent): RunEvent[] {
+  const asked = evolveRun(state, said);
+  const results = asked.calls.map((call): RunEvent => {
+    if (call.verdict.kind !== 'review') return refusalOf(asked, call);
+    const text = `Review submitted: ${call.verdict.review.verdict}.`;
+    return runEvent('tool.completed', callFrame(state.turn, call.index), {
+      call_id: call.id,
+      name: call.name,
+      text,
+      chars: text.length,
+      full_path: null,
+    });
+  });
+  const events = [
+    said,
+    ...results,
+    runEvent('turn.completed', turnFrame(state.turn), { turn: state.turn }),
+  ];
+  const verdict = asked.calls.find((call) => call.verdict.kind === 'review')?.verdict;
+  const review = verdict?.kind === 'review' ? verdict.review : null;
+  const answer = review?.summary ?? asked.lastText;
+  return [
+    ...events,
+    ...endOf(events.reduce(evolveRun, state), 'run.completed', { answer, review }),
+  ];
+}
+
+/** SPEC P10: out of time, a run whose plan is going lets it finish what runs; any other stops at once. */
+function stop(state: RunState, command: Asked<'stop'>): RunEvent[] {
+  if (state.stopping !== null || state.phase === 'pending') return [];
+  const plans = livePlans(state);
+  if (command.stop.reason !== 'run_time_limit' || plans.length === 0) {
+    return [runEvent('run.stopping', null, command.stop)];
+  }
+  return plans.map((plan) =>
+    planEvent('plan.time_limit', plan.frame, { reason: 'run_time_limit' }),
+  );
 }
 
 function modelFailed(state: RunState, command: Asked<'model-failed'>): RunEvent[] {
@@ -174,6 +217,11 @@ function approval(state: RunState, command: Asked<'approval'>): RunEvent[] {
 function childEnded(state: RunState, command: Asked<'child-ended'>): RunEvent[] {
   const child = childAt(state, command.ordinal);
   if (child === undefined || !isRunning(child)) return [];
+  const plan = child.kind === 'plan' ? planOf(state, child) : undefined;
+  if (plan !== undefined) {
+    const { outcome } = command;
+    return endTask(plan, child.ordinal, outcome, outcome.review);
+  }
   const launcher = callAt(state, child.call);
   const call = launcher?.ordinal === child.ordinal ? launcher : undefined;
   const frame = call === undefined ? null : callFrame(state.turn, call.index);

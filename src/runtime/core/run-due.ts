@@ -1,5 +1,8 @@
+import { causeOfPlanEvent } from './plan-cause.ts';
+import type { PlanEvent } from './plan-event.ts';
+import { cancelledChildren } from './plan-state.ts';
 import { isDelegation } from './run-agenda.ts';
-import { callFrame, type RunEvent } from './run-event.ts';
+import { callFrame, callIndexOf, type RunEvent } from './run-event.ts';
 import { following } from './run-follow.ts';
 import {
   type CallState,
@@ -9,6 +12,7 @@ import {
   childAt,
   firstRunningChild,
   isRunning,
+  planOf,
   type RunState,
   runningChildren,
 } from './run-state.ts';
@@ -35,7 +39,13 @@ export type RunEffect =
       readonly call: CallState | null;
     }
   | { readonly type: 'child.await'; readonly key: string; readonly child: ChildState }
-  | { readonly type: 'child.cancel'; readonly key: string; readonly child: ChildState }
+  | {
+      readonly type: 'child.cancel';
+      readonly key: string;
+      readonly child: ChildState;
+      /** Words for people. */
+      readonly reason: string;
+    }
   | {
       readonly type: 'deadline';
       readonly key: string;
@@ -138,7 +148,7 @@ function dueOfRunItself(state: RunState, spec: NonNullable<RunState['spec']>): R
   } else if (following(state).length > 0) {
     due.push({ type: 'proceed', key: `proceed:${state.count}` });
   }
-  due.push(...deadlines(spec));
+  due.push(...deadlines(state, spec));
   return due;
 }
 
@@ -156,26 +166,38 @@ function dueOfChild(state: RunState, child: ChildState): RunEffect[] {
   const { ordinal } = child;
   const key = `child:${ordinal}`;
   if (state.stopping !== null) {
-    return [
-      { type: 'child.run', key, child, call: null },
-      { type: 'child.cancel', key: `cancel:${ordinal}`, child },
-    ];
+    return [{ type: 'child.run', key, child, call: null }, cancelOf(child, state.stopping.reason)];
   }
-  const call = callAt(state, child.call);
-  return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
+  const call = callAt(state, child.call) ?? null;
+  if (child.kind !== 'plan') {
+    return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
+  }
+  const plan = planOf(state, child);
+  const run: RunEffect = { type: 'child.run', key, child, call };
+  if (plan === undefined || !cancelledChildren(plan).includes(ordinal)) return [run];
+  const { stop } = plan;
+  const reason =
+    stop?.kind === 'aborted'
+      ? `the plan was aborted because of task '${stop.by}'`
+      : 'its plan dropped it: what its task builds on is done again';
+  return [run, cancelOf(child, reason)];
+}
+
+function cancelOf(child: ChildState, reason: string): RunEffect {
+  return { type: 'child.cancel', key: `cancel:${child.ordinal}`, child, reason };
 }
 
 /** SPEC D4: outcomes are taken in the order of the calls or as they come; in a stopping run as they come. */
 function dueOfOutcome(state: RunState, child: ChildState): RunEffect[] {
-  const inOrder = state.spec?.order === 'fifo' && state.stopping === null;
+  const inOrder = state.spec?.order === 'fifo' && state.stopping === null && child.kind !== 'plan';
   if (inOrder && firstRunningChild(state) !== child) return [];
   return [{ type: 'child.await', key: `await:${child.ordinal}`, child }];
 }
 
-function deadlines(spec: NonNullable<RunState['spec']>): RunEffect[] {
+function deadlines(state: RunState, spec: NonNullable<RunState['spec']>): RunEffect[] {
   const due: RunEffect[] = [];
   const from = spec.started_at_ms;
-  if (spec.max_run_ms !== null) {
+  if (spec.max_run_ms !== null && !state.isOutOfTime) {
     due.push({
       type: 'deadline',
       key: 'deadline:run',
@@ -222,6 +244,12 @@ export function causeOf(state: RunState, event: RunEvent): number {
     case 'delegation.failed':
       return childAt(state, event.data.ordinal)?.startedAt ?? state.count;
     default:
-      return state.count;
+      return event.type.startsWith('plan.') ? causeInPlan(state, event as PlanEvent) : state.count;
   }
+}
+
+function causeInPlan(state: RunState, event: PlanEvent): number {
+  const plan = state.plans.find((each) => each.frame === event.frame);
+  const own = plan === undefined ? null : causeOfPlanEvent(plan, event);
+  return own ?? callAt(state, callIndexOf(event.frame))?.cause ?? state.count;
 }

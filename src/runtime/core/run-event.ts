@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from './model.ts';
+import type { PlanEvent, ReviewVerdict } from './plan-event.ts';
+import type { PlanSpec } from './plan-spec.ts';
 import type { RunSpec } from './run-spec.ts';
 import type { Effect, ToolEffect, ToolPlace } from './tool.ts';
 
@@ -19,6 +21,10 @@ export type CallVerdict =
       readonly approval: boolean;
     }
   | { readonly kind: 'subagent'; readonly prompt: string; readonly approval: boolean }
+  /** A graph of tasks, checked whole (SPEC P1); one approval for all of it (SPEC P13). */
+  | { readonly kind: 'plan'; readonly plan: PlanSpec; readonly approval: boolean }
+  /** The call that ends a reviewer's run (SPEC P7). */
+  | { readonly kind: 'review'; readonly review: ReviewVerdict }
   /** The result of an earlier identical delegation of the same answer is this call's too (SPEC R6). */
   | { readonly kind: 'shared'; readonly with: number }
   | { readonly kind: 'refused'; readonly error_type: string; readonly words: string };
@@ -54,6 +60,8 @@ export interface ChildOutcome {
   readonly stopped_by: string | null;
   /** `<provider type>/<model>` of SPEC D5. */
   readonly model_label: string;
+  /** What a reviewer submitted (SPEC P7). */
+  readonly review: ReviewVerdict | null;
 }
 
 export type RunStatusEnded = 'completed' | 'failed' | 'cancelled' | 'incomplete';
@@ -72,6 +80,8 @@ export interface TerminalData {
   readonly error: string | null;
   readonly reason: string | null;
   readonly by: string | null;
+  /** What a reviewer submitted (SPEC P7). */
+  readonly review: ReviewVerdict | null;
 }
 
 /** The cause that is bringing a run to its end before its own final answer; the first one wins (SPEC R13). */
@@ -182,13 +192,15 @@ export type RunEventType = keyof Shapes;
 export type RunEventData<Type extends RunEventType> = Shapes[Type];
 
 /** What the run machine decides on. The driver adds ids, cause, time and place in the journal. */
-export type RunEvent = {
-  [Type in RunEventType]: {
-    readonly type: Type;
-    readonly frame: string | null;
-    readonly data: Shapes[Type];
-  };
-}[RunEventType];
+export type RunEvent =
+  | {
+      [Type in RunEventType]: {
+        readonly type: Type;
+        readonly frame: string | null;
+        readonly data: Shapes[Type];
+      };
+    }[RunEventType]
+  | PlanEvent;
 
 export function runEvent<Type extends RunEventType>(
   type: Type,
@@ -200,6 +212,11 @@ export function runEvent<Type extends RunEventType>(
 
 export function turnFrame(turn: number): string {
   return `turn-${turn}`;
+}
+
+/** The index of the call that a frame names, 0 where it names none. */
+export function callIndexOf(frame: string | null): number {
+  return Number(/\/call-(\d+)$/.exec(frame ?? '')?.[1] ?? 0);
 }
 
 export function callFrame(turn: number, call: number): string {

@@ -1,8 +1,18 @@
 import { clip, fairShares } from './clip.ts';
 import type { Message, ToolResultPart } from './message.ts';
+import { withAnswers } from './plan-answers.ts';
+import type { PlanEvent } from './plan-event.ts';
+import { evolvePlan } from './plan-evolve.ts';
+import { PENDING_PLAN } from './plan-state.ts';
 import { Rows } from './rows.ts';
 import { agendaAfter, agendaOf } from './run-agenda.ts';
-import { callFrame, type RunEvent, type RunEventData } from './run-event.ts';
+import {
+  callFrame,
+  callIndexOf,
+  type RunEvent,
+  type RunEventData,
+  type RunStatusEnded,
+} from './run-event.ts';
 import {
   type CallState,
   type ChildState,
@@ -90,11 +100,52 @@ function evolveTurn(state: RunState, event: TurnEvent): RunState {
     case 'turn.completed':
       return turnCompleted(state);
     default:
-      return evolveCall(state, event);
+      return isPlanEvent(event) ? planned(state, event) : evolveCall(state, event);
   }
 }
 
-type CallEvent = Exclude<TurnEvent, { type: `turn.${string}` | `model.${string}` }>;
+type CallEvent = Exclude<
+  TurnEvent,
+  { type: `turn.${string}` | `model.${string}` | `plan.${string}` }
+>;
+
+function isPlanEvent(event: RunEvent): event is PlanEvent {
+  return event.type.startsWith('plan.');
+}
+
+/** A plan's events fold into the plan they belong to; its runs are the run's children like all others. */
+function planned(before: RunState, event: PlanEvent): RunState {
+  const { count, plans } = before;
+  const state = {
+    ...before,
+    plans:
+      event.type === 'plan.started'
+        ? [...plans, evolvePlan(PENDING_PLAN, event, count)]
+        : plans.map((plan) => (plan.frame === event.frame ? evolvePlan(plan, event, count) : plan)),
+  };
+  switch (event.type) {
+    case 'plan.task.started': {
+      const { ordinal, child_run_id: runId, agent_id: agentId } = event.data;
+      const call = callIndexOf(event.frame);
+      return withChild(state, { ordinal, runId, agentId, call, kind: 'plan' });
+    }
+    case 'plan.task.completed':
+    case 'plan.task.incomplete':
+    case 'plan.task.discarded':
+      return childEnded(state, event.data, event.data.child_status);
+    case 'plan.task.failed':
+      return childEnded(state, event.data, 'failed');
+    case 'plan.time_limit':
+      return { ...state, isOutOfTime: true };
+    case 'plan.completed': {
+      const plan = state.plans.find((each) => each.frame === event.frame);
+      const answers = plan === undefined ? state.answers : withAnswers(state.answers, plan);
+      return { ...state, answers };
+    }
+    default:
+      return state;
+  }
+}
 
 function evolveCall(state: RunState, event: CallEvent): RunState {
   switch (event.type) {
@@ -192,27 +243,28 @@ function toolFailed(state: RunState, data: RunEventData<'tool.failed'>): RunStat
 }
 
 function childStarted(state: RunState, data: RunEventData<'delegation.started'>): RunState {
-  const child: ChildState = {
-    ordinal: data.ordinal,
-    runId: data.child_run_id,
-    agentId: data.agent_id,
-    call: data.call,
-    kind: data.kind,
-    status: 'running',
-    startedAt: state.count,
-  };
+  const { ordinal, child_run_id: runId, agent_id: agentId, call, kind } = data;
+  const launched = withChild(state, { ordinal, runId, agentId, call, kind });
+  return changed(launched, callAt(launched, call), { ordinal });
+}
+
+function withChild(state: RunState, child: Omit<ChildState, 'status' | 'startedAt'>): RunState {
+  const began: ChildState = { ...child, status: 'running', startedAt: state.count };
   return {
-    ...changed(state, callAt(state, data.call), { ordinal: data.ordinal }),
-    children: state.children.adding(child),
+    ...state,
+    children: state.children.adding(began),
     childrenRunning: state.childrenRunning + 1,
-    lastOrdinal: Math.max(state.lastOrdinal, data.ordinal),
+    lastOrdinal: Math.max(state.lastOrdinal, child.ordinal),
   };
 }
 
 function childEnded(
   state: RunState,
-  data: RunEventData<'delegation.completed'> | RunEventData<'delegation.failed'>,
-  status: RunEventData<'delegation.completed'>['child_status'],
+  data: Pick<
+    RunEventData<'delegation.completed'>,
+    'ordinal' | 'usage' | 'cost_cents' | 'effect' | 'operations'
+  >,
+  status: RunStatusEnded,
 ): RunState {
   const child = childAt(state, data.ordinal);
   if (child === undefined || !isRunning(child)) return state;

@@ -1,6 +1,12 @@
+import { surelyWhole } from './clip.ts';
+import { startPlan } from './plan-answers.ts';
+import { followPlan } from './plan-follow.ts';
+import type { PlanState } from './plan-state.ts';
+import { summaryOf } from './plan-summary.ts';
 import { standingOf } from './run-agenda.ts';
 import {
   callFrame,
+  callIndexOf,
   type RunEvent,
   type RunEventType,
   runEvent,
@@ -9,7 +15,7 @@ import {
 } from './run-event.ts';
 import { childRunId } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
-import { type CallState, callAt, type RunState, turnsOf } from './run-state.ts';
+import { type CallState, callAt, livePlans, type RunState, turnsOf } from './run-state.ts';
 
 /** What follows of itself from a state: the next turn, an admission, the end. Nothing where the run waits. */
 export function following(state: RunState): readonly RunEvent[] {
@@ -42,6 +48,7 @@ export function endOf(
     error: null,
     reason: null,
     by: null,
+    review: null,
     ...said,
   };
   return [...receipts, runEvent(type, null, data)];
@@ -51,6 +58,9 @@ export function endOf(
 function nextTurn(state: RunState, spec: RunSpec): RunEvent[] {
   if (state.turn >= spec.max_turns) {
     return endOf(state, 'run.incomplete', { reason: 'turn_limit', answer: state.lastText });
+  }
+  if (state.isOutOfTime) {
+    return endOf(state, 'run.incomplete', { reason: 'run_time_limit', answer: state.lastText });
   }
   const turn = state.turn + 1;
   const frame = turnFrame(turn);
@@ -81,10 +91,63 @@ function nextCall(state: RunState, spec: RunSpec): RunEvent[] {
       return shared === undefined ? [] : [copyOf(state, shared)];
     });
   }
+  const late = state.isOutOfTime ? lateCalls(state) : [];
+  if (late.length > 0) return late;
   if (agenda.counts.unasked > 0) {
     return callsThatStand(state, 'unasked').map((call) => approvalOf(state, call));
   }
-  return admission(state, spec);
+  const planned = planSteps(state, spec);
+  return planned.length > 0 ? planned : admission(state, spec);
+}
+
+/** SPEC P10: once the time is up nothing new starts, whatever it waited for. */
+function lateCalls(state: RunState): RunEvent[] {
+  const waiting = ['unasked', 'asking', 'launch', 'start'];
+  return state.calls
+    .filter((call) => waiting.includes(standingOf(call)))
+    .map((call) => {
+      const words = `Not executed: the run's time limit was reached before '${call.name}' began.`;
+      return unexecuted(state, call, 'run_time_limit', words);
+    });
+}
+
+/** What follows in the plans of this turn, the earliest first; a plan that has ended gives its call its result. */
+function planSteps(state: RunState, spec: RunSpec): RunEvent[] {
+  for (const plan of livePlans(state)) {
+    const events = followPlan(plan, {
+      free: spec.width_max - state.childrenRunning,
+      nextOrdinal: state.lastOrdinal + 1,
+      childDepth: spec.depth + 1,
+      parentRunId: state.runId,
+      nothingNew: state.isOutOfTime ? 'run_time_limit' : null,
+    });
+    if (events.length > 0) return events;
+  }
+  const ended = state.plans.find((plan) => plan.ended !== null && openCallOf(state, plan) !== null);
+  const call = ended === undefined ? null : openCallOf(state, ended);
+  return ended === undefined || call === null ? [] : [planResult(state, spec, ended, call)];
+}
+
+function openCallOf(state: RunState, plan: PlanState): CallState | null {
+  const call = callAt(state, callIndexOf(plan.frame));
+  const isOwn = plan.frame === callFrame(state.turn, call?.index ?? 0);
+  return isOwn && call?.status === 'running' ? call : null;
+}
+
+/** SPEC P11. */
+function planResult(state: RunState, spec: RunSpec, plan: PlanState, call: CallState): RunEvent {
+  const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = spec;
+  // Cut here, where every answer keeps its frame and its file, and not again for the turn's sake (SPEC R12).
+  const charsMax = surelyWhole(resultMax, turnMax, state.calls.length);
+  const { text, structured } = summaryOf(plan, charsMax);
+  return runEvent('tool.completed', callFrame(state.turn, call.index), {
+    call_id: call.id,
+    name: call.name,
+    text,
+    chars: text.length,
+    full_path: null,
+    structured,
+  });
 }
 
 function callsThatStand(state: RunState, standing: 'refused' | 'unasked'): CallState[] {
@@ -117,6 +180,13 @@ function admission(state: RunState, spec: RunSpec): RunEvent[] {
 }
 
 function launch(state: RunState, spec: RunSpec, call: CallState): RunEvent[] {
+  const { verdict } = call;
+  if (verdict.kind === 'plan') {
+    const frame = callFrame(state.turn, call.index);
+    const operationId = `${state.runId}/${frame}`;
+    const about = { operationId, frame, book: state.answers };
+    return [started(state, call), startPlan(verdict.plan, about)];
+  }
   const kind = call.verdict.kind === 'subagent' ? 'subagent' : 'delegate';
   const ordinal = state.lastOrdinal + 1;
   return [
@@ -140,15 +210,19 @@ function started(state: RunState, call: CallState): RunEvent {
   });
 }
 
-function refusalOf(state: RunState, call: CallState): RunEvent {
+export function refusalOf(state: RunState, call: CallState): RunEvent {
   const { verdict } = call;
-  const refused =
-    verdict.kind === 'refused' ? verdict : { error_type: 'refused', words: 'refused' };
+  return verdict.kind === 'refused'
+    ? unexecuted(state, call, verdict.error_type, verdict.words)
+    : unexecuted(state, call, 'refused', 'refused');
+}
+
+function unexecuted(state: RunState, call: CallState, errorType: string, words: string): RunEvent {
   return runEvent('tool.failed', callFrame(state.turn, call.index), {
     call_id: call.id,
     name: call.name,
-    error_type: refused.error_type,
-    error: refused.words,
+    error_type: errorType,
+    error: words,
     effect: 'none',
     text: '',
     chars: 0,

@@ -19,3 +19,8 @@ export function rootOf(runId: string): string {
   const slash = runId.indexOf('/');
   return slash === -1 ? runId : runId.slice(0, slash);
 }
+
+/** The task that a run of a plan does, from its id; `null` for every other run. */
+export function taskIdOf(runId: string): string | null {
+  return /\/plan\/\d+-([^/]+)$/.exec(runId)?.[1] ?? null;
+}

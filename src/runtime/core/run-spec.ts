@@ -52,6 +52,8 @@ export interface RunSpec {
   readonly result_chars_max: number;
   readonly turn_result_chars_max: number;
   readonly approval_timeout_ms: number;
+  /** Tasks of its parent's plan whose work it reviews; empty = it is no reviewer (SPEC P7). */
+  readonly review_of: readonly string[];
   /** Names of the tools in this run's registry, after every gate. */
   readonly tools: readonly string[];
   readonly risk_profile: string;

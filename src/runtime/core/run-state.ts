@@ -1,5 +1,7 @@
 import type { Message } from './message.ts';
 import type { Usage } from './model.ts';
+import type { AnswerBook } from './plan-answers.ts';
+import { launchOf, type PlanState, workingChildren } from './plan-state.ts';
 import { Rows } from './rows.ts';
 import { type Agenda, EMPTY_AGENDA } from './run-agenda.ts';
 import type { AnsweredCall, Note, RunStatusEnded, StopData, TerminalData } from './run-event.ts';
@@ -38,7 +40,7 @@ export interface ChildState {
   readonly runId: string;
   readonly agentId: string;
   readonly call: number;
-  readonly kind: 'delegate' | 'subagent';
+  readonly kind: 'delegate' | 'subagent' | 'plan';
   readonly status: 'running' | RunStatusEnded;
   /** Place of its `delegation.started`. */
   readonly startedAt: number;
@@ -72,6 +74,12 @@ export interface RunState {
   readonly firstRunning: number;
   /** Highest launch ordinal given out. */
   readonly lastOrdinal: number;
+  /** Every plan of the run, in the order in which they started. */
+  readonly plans: readonly PlanState[];
+  /** What tasks of ended plans answered (SPEC P11). */
+  readonly answers: AnswerBook;
+  /** SPEC P10: its time was up while a plan ran. */
+  readonly isOutOfTime: boolean;
   readonly usage: Usage;
   readonly costCents: number | null;
   readonly effect: Effect;
@@ -104,6 +112,9 @@ export function pendingRun(runId: string): RunState {
     childrenRunning: 0,
     firstRunning: 0,
     lastOrdinal: 0,
+    plans: [],
+    answers: [],
+    isOutOfTime: false,
     usage: NO_USAGE,
     costCents: 0,
     effect: 'none',
@@ -118,6 +129,15 @@ export function pendingRun(runId: string): RunState {
 
 export function runningChildren(state: RunState): readonly ChildState[] {
   return state.childrenRunning === 0 ? [] : state.children.filter(isRunning);
+}
+
+/** Running children but for those that a plan has called off, which may still be stopping: nobody waits for their words. */
+export function wantedChildren(state: RunState): readonly ChildState[] {
+  const isWanted = (child: ChildState) => {
+    const plan = child.kind === 'plan' ? planOf(state, child) : undefined;
+    return plan === undefined || workingChildren(plan).includes(child.ordinal);
+  };
+  return runningChildren(state).filter(isWanted);
 }
 
 /** The first child, in the order of their launch, that has not ended. */
@@ -147,6 +167,16 @@ export function childAt(state: RunState, ordinal: number): ChildState | undefine
   return likely?.ordinal === ordinal
     ? likely
     : state.children.find((child) => child.ordinal === ordinal);
+}
+
+/** The plan that this child does a task of. */
+export function planOf(state: RunState, child: ChildState): PlanState | undefined {
+  return state.plans.find((plan) => launchOf(plan, child.ordinal) !== undefined);
+}
+
+/** Plans that have not ended. */
+export function livePlans(state: RunState): readonly PlanState[] {
+  return state.plans.length === 0 ? [] : state.plans.filter((plan) => plan.ended === null);
 }
 
 /** Turns begun so far: what `turns` means in every result. */

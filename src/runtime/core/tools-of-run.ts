@@ -1,5 +1,6 @@
 import type { AgentConfig, ResolvedConfig, RiskProfile } from './config.ts';
 import { judgeDelegation } from './gate.ts';
+import { SUBMIT_REVIEW } from './plan-review.ts';
 import type { ToolDefinition } from './tool.ts';
 
 export interface ToolsQuestion {
@@ -10,6 +11,7 @@ export interface ToolsQuestion {
   readonly tools: ReadonlyMap<string, ToolDefinition>;
   readonly raw: boolean;
   readonly isSubagent: boolean;
+  readonly isReviewer: boolean;
   readonly depth: number;
   readonly depthMax: number;
   /** The caller's own tools, which bound a child's (SPEC G8); `null` for a root. */
@@ -36,9 +38,10 @@ export function toolsOfRun(question: ToolsQuestion): string[] {
     .filter(admitted);
   if (!question.isSubagent && admitted('spawn_subagent')) names.push('spawn_subagent');
   if (mayDelegate(question)) {
-    const delegation = ['agents', 'delegate'];
+    const delegation = ['agents', 'delegate', 'plan'];
     names.push(...delegation.filter((name) => !risk.excludedTools.includes(name)));
   }
+  if (question.isReviewer) names.push(SUBMIT_REVIEW);
   return names.sort();
 }
 

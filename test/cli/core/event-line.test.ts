@@ -75,7 +75,6 @@ describe('the words of an event', () => {
       { ordinal: 2, agent_id: 'part', child_run_id: 'run_a/delegate/02' },
       '#2 part as run_a/delegate/02',
     ],
-    ['plan.task.started', { task_id: 't', agent_id: 'part', round: 2 }, 't, round 2 part'],
   ])('%s', (type, data, words) => {
     expect(eventWords(type, data)).toBe(words);
   });
@@ -93,14 +92,14 @@ describe('a line of the log', () => {
 
   it('J3: has seq, time, place in the run, type and words', () => {
     expect(logLine(started, 'run_a', { paint: plain, width: null })).toBe(
-      '    7 12:00:01.123Z turn-1/call-2 tool.started         agents',
+      '    7 12:00:01.123Z turn-1/call-2 tool.started          agents',
     );
     expect(
       logLine(event('run.completed', { turns: 1, answer: 'a' }), 'run_a', {
         paint: plain,
         width: null,
       }),
-    ).toBe('    7 12:00:01.123Z -             run.completed        1 turn: a');
+    ).toBe('    7 12:00:01.123Z -             run.completed         1 turn: a');
   });
 
   it('names a run below the one that was asked for by what stands below it', () => {
@@ -121,7 +120,7 @@ describe('a line of the log', () => {
 
   it('K1: a line of progress names the whole run, and leaves out what others say better', () => {
     expect(progressLine(started, { paint: plain, width: null })).toBe(
-      '12:00:01.123Z run_a turn-1/call-2 tool.started         agents',
+      '12:00:01.123Z run_a turn-1/call-2 tool.started          agents',
     );
     expect(showsProgress(started)).toBe(true);
     expect(showsProgress(event('turn.started', {}))).toBe(false);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutText, padText, textWidth } from '../../../src/cli/core/text-width.ts';
+import { cutText, padText, textWidth, wrapText } from '../../../src/cli/core/text-width.ts';
 
 describe('widths in columns', () => {
   it.each([
@@ -37,6 +37,17 @@ describe('widths in columns', () => {
     expect(padText('漢', 4)).toBe('漢  ');
     expect(padText('12', 4, 'right')).toBe('  12');
     expect(padText('longer', 3)).toBe('longer');
+  });
+
+  it.each<[string, number, number, readonly string[]]>([
+    ['one line', 8, 3, ['one line']],
+    ['two short lines', 9, 3, ['two short', 'lines']],
+    ['what does not fit is cut', 9, 2, ['what does', 'not fit …']],
+    ['unbreakable word', 5, 3, ['unbr…', 'word']],
+    ['漢字 漢字', 4, 2, ['漢字', '漢字']],
+    ['', 4, 2, ['']],
+  ])('%j over lines of %i columns, %i at most, is %j', (text, columns, linesMax, lines) => {
+    expect(wrapText(text, columns, linesMax)).toEqual(lines);
   });
 });
 

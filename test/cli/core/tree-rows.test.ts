@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { inColour, plain } from '../../../src/cli/core/paint.ts';
 import { textWidth } from '../../../src/cli/core/text-width.ts';
-import { type TreeNode, type TreeOptions, treeLines } from '../../../src/cli/core/tree-rows.ts';
+import type { TreeNode } from '../../../src/cli/core/tree-layout.ts';
+import { type TreeOptions, treeLines } from '../../../src/cli/core/tree-rows.ts';
 
 function node(runId: string, change: Partial<TreeNode> = {}): TreeNode {
   const slash = runId.lastIndexOf('/delegate/');
@@ -18,6 +19,8 @@ function node(runId: string, change: Partial<TreeNode> = {}): TreeNode {
     doing: '',
     error: null,
     reason: null,
+    task_id: null,
+    plans: [],
     children: [],
     ...change,
   };
@@ -79,7 +82,7 @@ describe('a tree in lines', () => {
     expect(agentsOf(treeLines(TREE, { ...OPTIONS, rowsMax: 5 }))).toHaveLength(5);
     const lines = treeLines(TREE, { ...OPTIONS, rowsMax: 4 });
     expect(lines.slice(0, 3).join('\n')).not.toContain('completed');
-    expect(lines[3]).toBe('… 2 more runs');
+    expect(lines[3]).toBe('… 2 more rows');
   });
 
   it('a run that no host carries on is not shown as running', () => {
