@@ -70,26 +70,15 @@ export function resolveRun(
     root_run_id: request.rootRunId,
     depth,
     depth_max: depthMax,
-    width_max: runtime.maxDelegationWidth,
-    order: runtime.delegationOrder,
-    identical: runtime.identicalDelegations,
+    ...limitsOf(runtime, agent, request.maxTurns),
     is_subagent: isSubagent,
     session_key: request.sessionKey,
     prompt: request.prompt,
     system_prompt: agent.systemPrompt,
     model: modelOf(agent, provider),
     provider_type: provider.type,
-    agentic: runtime.agentic,
-    max_turns: runtime.agentic
-      ? (request.maxTurns ?? agent.maxTurns ?? runtime.maxTurns ?? DEFAULT_MAX_TURNS)
-      : 1,
     started_at_ms: request.startedAtMs,
-    max_run_ms: runtime.maxRunMs,
     delegation_timeout_ms: parent === null || isSubagent ? null : runtime.delegationTimeoutMs,
-    parallel_tools: runtime.parallelTools,
-    result_chars_max: runtime.maxResultChars,
-    turn_result_chars_max: runtime.maxTurnResultChars,
-    approval_timeout_ms: runtime.approvalTimeoutMs,
     review_of: request.reviewOf,
     tools: toolsOfRun({
       config,
@@ -121,6 +110,23 @@ export function resolveRun(
       },
     },
     security: request.security,
+  };
+}
+
+/** What the runtime profile bounds, the agent's and the call's own budget of turns before it (SPEC D2). */
+function limitsOf(runtime: RuntimeProfile, agent: AgentConfig, maxTurns: number | null) {
+  const turns = maxTurns ?? agent.maxTurns ?? runtime.maxTurns ?? DEFAULT_MAX_TURNS;
+  return {
+    agentic: runtime.agentic,
+    max_turns: runtime.agentic ? turns : 1,
+    width_max: runtime.maxDelegationWidth,
+    order: runtime.delegationOrder,
+    identical: runtime.identicalDelegations,
+    max_run_ms: runtime.maxRunMs,
+    parallel_tools: runtime.parallelTools,
+    result_chars_max: runtime.maxResultChars,
+    turn_result_chars_max: runtime.maxTurnResultChars,
+    approval_timeout_ms: runtime.approvalTimeoutMs,
   };
 }
 

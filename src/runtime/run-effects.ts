@@ -4,6 +4,7 @@
 // I2  A child that is called off before it began never begins.
 // I3  Nothing of a released actor is heard: late words find nobody waiting.
 import { messageOf } from '../base/fault.ts';
+import { invariant } from '../base/invariant.ts';
 import { assertNever } from '../base/never.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { delegateResult, subagentResult } from './core/child-result.ts';
@@ -122,7 +123,7 @@ export class RunEffects {
 
   get #spec(): RunSpec {
     const { spec } = this.#options.supervisor.state;
-    if (spec === null) throw new Error('an effect of a run that has not begun');
+    invariant(spec !== null, 'an effect belongs to a run that has begun');
     return spec;
   }
 

@@ -47,7 +47,9 @@ describe('the house', () => {
 
   it('leaves no open end in its own source', () => {
     const marks = ['TO', 'DO|FIX', 'ME|X', 'XX'].join('').replace('TODO', 'TODO');
-    const ends = sources.filter((file) => !file.includes('open-ends') && !file.includes('code-stats'));
+    const ends = sources.filter(
+      (file) => !file.includes('open-ends') && !file.includes('code-stats'),
+    );
     expect(placesOf(ends, new RegExp(`// .*\\b(${marks})\\b`))).toEqual([]);
   });
 

@@ -107,7 +107,7 @@ function auditWidth(runId: string, events: readonly JournalEvent[]): void {
     width_max: width,
     depth,
     depth_max: depthMax,
-  } = events[0]?.data as Record<string, number>;
+  } = (events[0]?.data ?? {}) as Record<string, number>;
   const live = new Set<unknown>();
   let stopping = false;
   for (const event of events) {

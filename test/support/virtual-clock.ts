@@ -10,7 +10,7 @@ interface Timer {
 export class VirtualClock implements Clock {
   #now = 0;
   #count = 0;
-  #timers = new Set<Timer>();
+  readonly #timers = new Set<Timer>();
   readonly #tie: () => number;
 
   constructor(tie: () => number = () => 0) {

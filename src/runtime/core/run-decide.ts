@@ -116,6 +116,10 @@ function answered(state: RunState, command: Asked<'answered'>): RunEvent[] {
   if (calls.length > 0) return [said];
   const events = [said, runEvent('turn.completed', frame, { turn: state.turn })];
   const after = events.reduce(evolveRun, state);
+  if (answer.finishReason === 'length') {
+    const cut = { reason: 'answer_length', answer: answer.text };
+    return [...events, ...endOf(after, 'run.incomplete', cut)];
+  }
   const blank = withoutThinking(answer.text).trim() === '';
   if (blank && !spec.is_subagent) {
     const why = { error_type: 'empty_answer', error: EMPTY_ANSWER };

@@ -66,8 +66,6 @@ export interface ChildOutcome {
 
 export type RunStatusEnded = 'completed' | 'failed' | 'cancelled' | 'incomplete';
 
-export type IncompleteReason = 'turn_limit' | 'run_time_limit' | 'cost_budget' | 'action_budget';
-
 /** What every terminal event says, whatever the status. */
 export interface TerminalData {
   readonly answer: string;
@@ -78,6 +76,7 @@ export interface TerminalData {
   readonly operations: readonly string[];
   readonly error_type: string | null;
   readonly error: string | null;
+  /** Of an incomplete run `turn_limit`, `run_time_limit` or `answer_length`; of a cancelled one words for people. */
   readonly reason: string | null;
   readonly by: string | null;
   /** What a reviewer submitted (SPEC P7). */

@@ -96,12 +96,24 @@ function evolveTurn(state: RunState, event: TurnEvent): RunState {
     case 'model.completed':
       return answered(state, event.data);
     case 'model.failed':
-      return { ...state, causes: { ...state.causes, answer: state.count } };
+      return {
+        ...unreported(state, event.data.error_type),
+        causes: { ...state.causes, answer: state.count },
+      };
     case 'turn.completed':
       return turnCompleted(state);
     default:
       return isPlanEvent(event) ? planned(state, event) : evolveCall(state, event);
   }
+}
+
+/** A request that reached a model and failed may have cost something, and nobody said what (SPEC M4). */
+const REACHED_A_MODEL = ['model.aborted', 'model.malformed', 'model.server-error', 'model.timeout'];
+
+function unreported(state: RunState, errorType: string): RunState {
+  if (!REACHED_A_MODEL.includes(errorType)) return state;
+  const usage = { inputTokens: null, outputTokens: null, cachedInputTokens: null };
+  return { ...state, usage, costCents: null };
 }
 
 type CallEvent = Exclude<

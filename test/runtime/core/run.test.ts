@@ -84,6 +84,16 @@ describe('turns', () => {
     expect(state.ended).toMatchObject({ reason: 'turn_limit', answer: 'two', turns: 2 });
   });
 
+  it('R2: an answer cut off at its length is no final answer, and its words are kept', () => {
+    const cut = {
+      ...answered(1, 'half an ans'),
+      answer: { ...answerOf('half an ans'), finishReason: 'length' },
+    };
+    const { state } = reached(start(), cut as RunCommand);
+    expect(state.status).toBe('incomplete');
+    expect(state.ended).toMatchObject({ reason: 'answer_length', answer: 'half an ans' });
+  });
+
   it('R13: a model error fails the run and is never an empty success', () => {
     const fault = {
       code: 'model.server-error',
