@@ -16,7 +16,14 @@ import { assertNever } from './base/never.ts';
 import type { Random } from './base/random.ts';
 import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './runtime/core/agent-protocol.ts';
 import type { ProviderEntry } from './runtime/core/model.ts';
-import type { Effect, ToolContext, ToolDefinition, ToolOutcome } from './runtime/core/tool.ts';
+import { resultsFolderOf, withOwnResults } from './runtime/core/own-results.ts';
+import type {
+  Effect,
+  ToolContext,
+  ToolDefinition,
+  ToolOutcome,
+  ToolScope,
+} from './runtime/core/tool.ts';
 import type { AgentLink, AgentListener, EnginePort } from './runtime/engine.ts';
 import type { Journal } from './runtime/journal.ts';
 import { threadEntry } from './thread-entry.ts';
@@ -31,6 +38,9 @@ const RESTARTS = { restartsMax: 3, periodMs: 60_000 };
 
 /** Jobs that may wait for a compute thread; one more is refused (SPEC R11: no growth unbounded). */
 export const COMPUTE_QUEUE_MAX = 4096;
+
+/** Milliseconds after which a cancelled tool that only reads and does not look up from its work loses its thread. */
+const READER_ANSWER_MS = 5;
 
 /** Megabytes of young and old heap that one compute thread may use before V8 ends it. */
 const COMPUTE_HEAP = { maxOldGenerationSizeMb: 2048 };
@@ -96,7 +106,8 @@ export class LocalEngine implements EnginePort {
       threads: this.#options.actorThreads,
       setup: () => {
         const modelPort = this.#modelPort();
-        const data: ActorHostSetup = { modelPort, modules: this.#modules };
+        const { resultsDir } = this.#options;
+        const data: ActorHostSetup = { modelPort, resultsDir, modules: this.#modules };
         return { data, transfer: [modelPort] };
       },
       restarts: RESTARTS,
@@ -131,14 +142,16 @@ export class LocalEngine implements EnginePort {
 
   async compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome> {
     let partial = '';
-    const outcome = await this.#computePool().run(job, {
+    const reads = this.#options.tools.get(job.name)?.effect === 'read';
+    const scoped = { ...job, scope: this.#scopeFor(job.runId, job.scope) };
+    const outcome = await this.#computePool().run(scoped, {
       signal,
       timeoutMs: job.timeoutMs,
+      answerMs: reads ? READER_ANSWER_MS : undefined,
       onProgress: (text) => {
         partial = String(text);
       },
     });
-    const reads = this.#options.tools.get(job.name)?.effect === 'read';
     const effect: Effect = reads ? 'none' : 'uncertain';
     const about = partial === '' ? { effect } : { effect, text: partial };
     switch (outcome.type) {
@@ -167,7 +180,12 @@ export class LocalEngine implements EnginePort {
     timeoutMs: number,
   ): Promise<ToolOutcome> {
     const find = async () => this.#options.hostTools.get(name);
-    return invokeNamed(find, name, argsText, context, timeoutMs);
+    const scope = this.#scopeFor(context.runId, context.scope);
+    return invokeNamed(find, name, argsText, { ...context, scope }, timeoutMs);
+  }
+
+  #scopeFor(runId: string, scope: ToolScope): ToolScope {
+    return withOwnResults(scope, resultsFolderOf(this.#options.resultsDir, runId));
   }
 
   tools(): ReadonlyMap<string, ToolDefinition> {
@@ -176,7 +194,7 @@ export class LocalEngine implements EnginePort {
 
   /** One file a result, below a folder named after its run; never overwritten, since a frame happens once. */
   async keep(runId: string, frame: string, text: string): Promise<string> {
-    const folder = join(this.#options.resultsDir, runId.replaceAll('/', '~'));
+    const folder = resultsFolderOf(this.#options.resultsDir, runId);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, `${frame.replaceAll('/', '-')}.txt`);
     await writeFile(file, text, { mode: 0o600 });

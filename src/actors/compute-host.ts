@@ -35,11 +35,12 @@ export function serveCompute(
   return async ({ port }) => {
     const first = receiveMessageOnPort(port)?.message as { readonly job: unknown };
     const abort = new AbortController();
-    port.on('message', (message: ToJob) => {
-      abort.abort(new DOMException(message.reason, 'AbortError'));
-    });
     const say = (message: FromJob, transfer: readonly TransferListItem[] = []): void =>
       port.postMessage(message, [...transfer]);
+    port.on('message', (message: ToJob) => {
+      say({ type: 'stopping' });
+      abort.abort(new DOMException(message.reason, 'AbortError'));
+    });
     try {
       const progress = (body: unknown): void => say({ type: 'progress', body });
       const result = await run(first.job, { signal: abort.signal, progress });

@@ -4,6 +4,7 @@
  * I1 It settles once, with what came first: the outcome the job reported, or the cancellation.
  * I2 Once it runs it settles only when its function has returned or its thread is gone: nothing of it runs any more.
  * I3 A cancelled job is asked first, given the grace time, then loses its thread: a terminated thread runs no `finally`.
+ *    Where its caller says so, one that does not even hear of it within `answerMs` gets no more time than that.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
@@ -87,9 +88,13 @@ export class ComputeJob {
     }
     const ask: ToJob = { type: 'abort', reason };
     this.#port?.postMessage(ask); // I3
+    this.#killAfter(this.#options.answerMs ?? this.#timing.graceMs);
+  }
+
+  /** I3. Later calls take the place of earlier ones. */
+  #killAfter(ms: number): void {
     this.#takeBackTimer();
-    const { clock, graceMs } = this.#timing;
-    this.#takeBackTimer = clock.after(graceMs, () => this.#task?.kill());
+    this.#takeBackTimer = this.#timing.clock.after(ms, () => this.#task?.kill());
   }
 
   /** For a job that never started; a running one settles by itself. */
@@ -128,7 +133,13 @@ export class ComputeJob {
 
   #hear(message: FromJob): void {
     if (message.type === 'progress') this.#progress(message.body);
+    else if (message.type === 'stopping') this.#stopping();
     else this.#reported ??= message;
+  }
+
+  #stopping(): void {
+    if (this.#isSettled || this.#options.answerMs === undefined) return;
+    this.#killAfter(this.#timing.graceMs);
   }
 
   #progress(body: unknown): void {

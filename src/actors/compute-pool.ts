@@ -11,6 +11,9 @@ import { openThreadPool, type ThreadPool } from './piscina-pool.ts';
 import type { ComputePool, ComputePoolOptions, JobOptions, JobOutcome } from './pool.ts';
 import { systemClock } from './system-clock.ts';
 
+/** Work that computes gives way to actors and to the host: a note is never stuck behind somebody's hashing. */
+const NICE_INCREMENT = 10;
+
 /** How long `close` waits for terminated threads to be gone; one that sits in a blocking system call takes longer. */
 const closeTimeoutMs = 5_000;
 
@@ -35,6 +38,7 @@ class OwnQueuePool implements ComputePool {
       entry: options.entry,
       threads: options.threads,
       resourceLimits: options.resourceLimits,
+      niceIncrement: NICE_INCREMENT,
       onFree: () => this.#pump(),
       onBroken: (detail) => this.#broken(detail),
     });

@@ -41,6 +41,8 @@ export interface ThreadPoolOptions {
   readonly entry: URL;
   readonly threads: number;
   readonly resourceLimits?: ResourceLimits | undefined;
+  /** Added to the niceness of the threads, where the system and the optional package for it allow; default 0. */
+  readonly niceIncrement?: number | undefined;
   /** A thread has become free that was not before. */
   readonly onFree: () => void;
   /** A thread could not be started, and piscina starts no more of them by itself; or none is left. */
@@ -72,6 +74,7 @@ class PiscinaThreads implements ThreadPool {
       idleTimeout: Number.POSITIVE_INFINITY,
       atomics: 'disabled',
       recordTiming: false,
+      niceIncrement: options.niceIncrement ?? 0,
       ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
       loadBalancer: (_task, threads) => {
         const idle = threads.find((thread) => thread.currentUsage === 0);

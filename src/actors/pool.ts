@@ -102,6 +102,11 @@ export interface JobOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long the job may run, from its start on a thread; waiting does not count. Without it: no limit. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * A cancelled job whose thread does not take the message within so many milliseconds loses it then, not after its grace:
+   * for work that leaves nothing half done. Without it: the grace.
+   */
+  readonly answerMs?: number | undefined;
   /** What the job reports meanwhile, in order, never after the outcome. */
   readonly onProgress?: ((body: unknown) => void) | undefined;
 }

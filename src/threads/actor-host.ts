@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { serveActors } from '../actors/actor-host.ts';
 import { openAgentHost } from '../runtime/agent-host.ts';
+import { resultsFolderOf, withOwnResults } from '../runtime/core/own-results.ts';
 import { actorTools } from '../tools/actor-tools.ts';
 import { checkArguments } from '../tools/check-arguments.ts';
 import { invokeNamed } from '../tools/invoke-named.ts';
@@ -9,6 +10,8 @@ import { loadToolModule } from '../tools/load-tool-module.ts';
 /** What the host's thread gives to each actor thread. */
 export interface ActorHostSetup {
   readonly modelPort: MessagePort;
+  /** Where results that a history may not hold whole are kept, each run's in a folder of its own. */
+  readonly resultsDir: string;
   /** Tools of the embedder that run on actor threads, by name. */
   readonly modules: Readonly<Record<string, { readonly url: string; readonly exportName: string }>>;
 }
@@ -24,7 +27,9 @@ export default serveActors((setup: ActorHostSetup) =>
         const module = setup.modules[name];
         return module === undefined ? actorTools.get(name) : loadToolModule(module);
       };
-      return invokeNamed(find, name, argsText, context, timeoutMs);
+      const results = resultsFolderOf(setup.resultsDir, context.runId);
+      const scope = withOwnResults(context.scope, results);
+      return invokeNamed(find, name, argsText, { ...context, scope }, timeoutMs);
     },
   }),
 );
