@@ -129,7 +129,10 @@ describe('launches of a plan', () => {
 
 describe('max_runs_per_root', () => {
   const limited = (max_runs_per_root: number) =>
-    staged({ blocks: { runtime: { max_runs_per_root } } });
+    staged({
+      runtime: { identical_delegations: 'run' },
+      blocks: { runtime: { max_runs_per_root } },
+    });
 
   it('R11: a plan that would pass it is refused before anything starts, and names the limit', async () => {
     const stage = await limited(2);
