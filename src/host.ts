@@ -5,17 +5,15 @@ import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { EventEmitter } from 'eventemitter3';
 import { systemClock } from './actors/system-clock.ts';
-import { type ApprovalAsker, askerOf } from './approval-asker.ts';
-import type { Clock } from './base/clock.ts';
+import { askerOf } from './approval-asker.ts';
 import { Fault } from './base/fault.ts';
-import type { Random } from './base/random.ts';
 import { abortWords, cancelOnAbort } from './cancel-on-abort.ts';
 import { serveControl } from './control.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
+import { checkOpenOptions } from './open-options.ts';
 import type { Run } from './run.ts';
 import { runHandle } from './run-handle.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
-import type { JournalEvent } from './runtime/core/event.ts';
 import type { RosterEntry } from './runtime/core/gate.ts';
 import type { Journal } from './runtime/journal.ts';
 import { loadConfig } from './runtime/load-config.ts';
@@ -27,6 +25,7 @@ import { type RunSummary, type RunTreeView, RunViews } from './runtime/run-views
 import { openSqliteJournal } from './runtime/sqlite-journal.ts';
 import { openStateDir, type StateDir } from './runtime/state-dir.ts';
 import { systemRandom } from './runtime/system-random.ts';
+import { type RecoveredRun, readTree, unfinishedRoots } from './runtime/unfinished-runs.ts';
 import {
   type ConfigSource,
   checkStart,
@@ -37,37 +36,10 @@ import {
 } from './start-request.ts';
 import { threadEntry } from './thread-entry.ts';
 import { gatherTools } from './tool-catalogue.ts';
-import type { AnyTool } from './tools/invoke-tool.ts';
 import { Shells } from './tools/shell.ts';
+import type { TroupeEvents, TroupeOptions } from './troupe-options.ts';
 
-export interface TroupeOptions {
-  /** Path of a `troupe.toml`, or the same tables as an object; default `troupe.toml` in the working directory. */
-  readonly config?: string | object;
-  /** Agents given in code, by id: the fields of `[agents.<id>]`. */
-  readonly agents?: Readonly<Record<string, object>>;
-  /** Where the journal and everything else of this host is kept; default `.troupe` in the working directory. */
-  readonly stateDir?: string;
-  /** Threads that agents' actors share; default `[runtime] actor_threads`. */
-  readonly threads?: number;
-  /** Threads for CPU-bound tools; default `[runtime] compute_threads`, else the number of cores. */
-  readonly computeThreads?: number;
-  /** Modules whose exported tools run on troupe's threads (SPEC L1). */
-  readonly tools?: readonly (string | URL)[];
-  /** Tools that are closures of this program and run on this thread. */
-  readonly hostTools?: readonly AnyTool[];
-  /** Asked before a call that needs a person's approval; without it such calls are denied at once. */
-  readonly onApproval?: ApprovalAsker;
-  /** Told in one line of what an operator may want to know: a thread that died, a journal that failed. */
-  readonly onLog?: (level: 'warn' | 'error', text: string) => void;
-  readonly clock?: Clock;
-  readonly random?: Random;
-}
-
-/** What `troupe.on` hears: `event` for each journaled event, `delta` for each piece of an answer as it is written. */
-export interface TroupeEvents {
-  event: (event: JournalEvent) => void;
-  delta: (delta: { readonly runId: string; readonly turn: number; readonly text: string }) => void;
-}
+export type { TroupeEvents, TroupeOptions };
 
 export class Troupe extends EventEmitter<TroupeEvents> {
   readonly #source: ConfigSource;
@@ -77,6 +49,8 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   readonly #receipts: NoteReceipts;
   #control: { close(): Promise<void> } | null = null;
   #closed: Promise<void> | null = null;
+  /** One at a time: two that read the same journal would take up the same runs. */
+  #resuming: Promise<readonly Run[]> = Promise.resolve([]);
 
   /**
    * Opens a host on a state directory and starts its threads.
@@ -84,6 +58,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
    * `tool.invalid`, `sqlite.absent`, `actor.not-ready`.
    */
   static async open(options: TroupeOptions = {}): Promise<Troupe> {
+    checkOpenOptions(options);
     const source = options.config ?? 'troupe.toml';
     const agents = options.agents ?? {};
     const config = loadConfig(source, { agents });
@@ -91,13 +66,15 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? [], shells);
     const state = openStateDir(makeParent(resolve(options.stateDir ?? '.troupe')));
     let journal: Journal | null = null;
+    let engine: LocalEngine | null = null;
+    let troupe: Troupe | null = null;
     try {
       journal = await openSqliteJournal({
         file: state.journalFile,
         entry: threadEntry('journal'),
         sync: config.journal.sync,
       });
-      const engine = await openLocalEngine({
+      engine = await openLocalEngine({
         clock: options.clock ?? systemClock,
         random: options.random ?? systemRandom,
         journal,
@@ -112,10 +89,13 @@ export class Troupe extends EventEmitter<TroupeEvents> {
         onThreadLost: (what, detail) =>
           options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
       });
-      const troupe = new Troupe({ config, source, agents }, state, engine, options);
+      troupe = new Troupe({ config, source, agents }, state, engine, options);
       await troupe.#listen(options.onLog);
+      if (options.resume === true) await troupe.resume();
       return troupe;
     } catch (thrown) {
+      await troupe?.close({ cancel: 'it could not be opened' });
+      await engine?.close();
       await journal?.close().catch(() => undefined);
       state.lock.release();
       throw thrown;
@@ -193,6 +173,30 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     });
     cancelOnAbort(request.signal, supervisor);
     return this.#handle(supervisor);
+  }
+
+  /**
+   * Takes up every run again that an earlier host left unfinished, under its old ids: finished calls, answers and
+   * children are not repeated, and an effectful call that was in flight is reported to its model as uncertain. A run
+   * under whose work its host has ended again and again ends as `poisoned` instead.
+   * @returns the roots that go on; none the second time.
+   * @throws Fault `host.closed`, `journal.corrupt`.
+   */
+  async resume(): Promise<readonly Run[]> {
+    if (this.#closed !== null) throw closed();
+    const before = this.#resuming;
+    const resuming = before.then(() => this.#resume());
+    this.#resuming = resuming.catch(() => []);
+    return resuming;
+  }
+
+  async #resume(): Promise<readonly Run[]> {
+    const { journal } = this.#engine;
+    const lost: RecoveredRun[] = [];
+    for (const rootId of await unfinishedRoots(journal)) {
+      if (this.#tree.find(rootId) === undefined) lost.push(...(await readTree(journal, rootId)));
+    }
+    return this.#tree.recover(lost).map((root) => this.#handle(root));
   }
 
   /** A run that has not ended, of this host. `undefined` for any other id: its story is in the journal. */

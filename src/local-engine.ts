@@ -7,34 +7,32 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { openActorPool } from './actors/actor-pool.ts';
 import { openComputePool } from './actors/compute-pool.ts';
 import { describeExit } from './actors/core/exit.ts';
-import { judgeRestart } from './actors/core/restart.ts';
-import type { ActorEvents, ActorPool, ComputePool } from './actors/pool.ts';
+import { judgeRestart, type RestartIntensity } from './actors/core/restart.ts';
+import type { ComputePool } from './actors/pool.ts';
 import { openServiceThread, type ServiceThread } from './actors/service-thread.ts';
+import { type Actors, openAgentIn } from './agent-link.ts';
 import type { Clock } from './base/clock.ts';
-import { Fault, messageOf, toWire } from './base/fault.ts';
-import { assertNever } from './base/never.ts';
+import { Fault, messageOf } from './base/fault.ts';
 import type { Random } from './base/random.ts';
+import { computeOutcome } from './compute-outcome.ts';
+import { IsolatedActors } from './isolated-actors.ts';
 import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './runtime/core/agent-protocol.ts';
 import type { ProviderEntry } from './runtime/core/model.ts';
 import { resultsFolderOf, withOwnResults } from './runtime/core/own-results.ts';
-import type {
-  Effect,
-  ToolContext,
-  ToolDefinition,
-  ToolOutcome,
-  ToolScope,
-} from './runtime/core/tool.ts';
+import type { ToolContext, ToolDefinition, ToolOutcome, ToolScope } from './runtime/core/tool.ts';
 import type { AgentLink, AgentListener, EnginePort } from './runtime/engine.ts';
 import type { Journal } from './runtime/journal.ts';
 import { threadEntry } from './thread-entry.ts';
 import type { ActorHostSetup } from './threads/actor-host.ts';
-import { failed } from './tools/core/failure.ts';
 import { invokeNamed } from './tools/invoke-named.ts';
 import type { AnyTool } from './tools/invoke-tool.ts';
 import type { Shells } from './tools/shell.ts';
 
-/** How often threads may be replaced before troupe gives up on them: SPEC J7's figures. */
-const RESTARTS = { restartsMax: 3, periodMs: 60_000 };
+/** How often the model thread may be replaced before troupe gives up on it. */
+const MODEL_RESTARTS = { restartsMax: 3, periodMs: 60_000 };
+
+/** How often threads that runs share may be replaced; a run that keeps killing its own is soon on one by itself (SPEC J7). */
+const HOST_RESTARTS = { restartsMax: 30, periodMs: 60_000 };
 
 /** Jobs that may wait for a compute thread; one more is refused (SPEC R11: no growth unbounded). */
 export const COMPUTE_QUEUE_MAX = 4096;
@@ -82,7 +80,10 @@ export class LocalEngine implements EnginePort {
   readonly approve: EnginePort['approve'];
   readonly #options: LocalEngineOptions;
   readonly #modules: Record<string, { url: string; exportName: string }> = {};
-  #actors: ActorPool<null, ToAgent, FromAgent> | null = null;
+  #actors: Actors | null = null;
+  readonly #isolated = new IsolatedActors(() =>
+    this.#openActors(1, { ...HOST_RESTARTS, restartsMax: 0 }),
+  );
   #compute: ComputePool | null = null;
   #model: ServiceThread;
   #modelDeaths: readonly number[] = [];
@@ -101,43 +102,33 @@ export class LocalEngine implements EnginePort {
   }
 
   async start(): Promise<void> {
-    this.#actors = await openActorPool<null, ToAgent, FromAgent>({
+    this.#actors = await this.#openActors(this.#options.actorThreads, HOST_RESTARTS);
+  }
+
+  #openActors(threads: number, restarts: RestartIntensity): Promise<Actors> {
+    return openActorPool<null, ToAgent, FromAgent>({
       entry: threadEntry('actor-host'),
-      threads: this.#options.actorThreads,
+      threads,
       setup: () => {
         const modelPort = this.#modelPort();
         const { resultsDir } = this.#options;
         const data: ActorHostSetup = { modelPort, resultsDir, modules: this.#modules };
         return { data, transfer: [modelPort] };
       },
-      restarts: RESTARTS,
+      restarts,
       clock: this.clock,
     });
   }
 
-  openAgent(runId: string, brief: AgentBrief, listener: AgentListener): AgentLink {
+  openAgent(
+    runId: string,
+    brief: AgentBrief,
+    listener: AgentListener,
+    isolated: boolean,
+  ): AgentLink {
     if (this.#actors === null) throw new Fault('pool.closed', 'the actor pool is not open');
-    let released = false;
-    const events: ActorEvents<FromAgent> = {
-      receive: (body) => {
-        if (!released) listener.receive(body);
-      },
-      exited: (exit) => {
-        if (released) return;
-        released = true;
-        const fault = new Fault('actor.crashed', describeExit(exit), { retry: 'unsafe' });
-        this.#options.onThreadLost('actor', `${runId}: ${describeExit(exit)}`);
-        listener.lost(toWire(fault));
-      },
-    };
-    const ref = this.#actors.spawn(runId, null, events, brief);
-    return {
-      tell: (body) => ref.tell(body),
-      release: () => {
-        released = true;
-        ref.stop('its run has ended');
-      },
-    };
+    const open = { runId, brief, listener, onLost: this.#options.onThreadLost };
+    return (isolated ? this.#isolated.open(open) : null) ?? openAgentIn(this.#actors, open);
   }
 
   async compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome> {
@@ -152,25 +143,8 @@ export class LocalEngine implements EnginePort {
         partial = String(text);
       },
     });
-    const effect: Effect = reads ? 'none' : 'uncertain';
-    const about = partial === '' ? { effect } : { effect, text: partial };
-    switch (outcome.type) {
-      case 'returned':
-        return outcome.value as ToolOutcome;
-      case 'threw':
-        return failed('tool_failed', `${job.name} failed: ${outcome.fault.message}`, about);
-      case 'killed':
-        return outcome.by === 'timeout'
-          ? failed('timeout', `${job.name} took longer than ${job.timeoutMs} ms`, about)
-          : failed('cancelled', `${job.name} was cancelled: ${outcome.reason}`, about);
-      case 'lost':
-        this.#options.onThreadLost('compute', outcome.detail);
-        return failed('thread_lost', `${job.name} ended its thread: ${outcome.detail}`, about);
-      case 'refused':
-        return failed('refused', `${job.name} was not started: ${outcome.fault.message}`);
-      default:
-        return assertNever(outcome);
-    }
+    if (outcome.type === 'lost') this.#options.onThreadLost('compute', outcome.detail);
+    return computeOutcome(job, outcome, reads, partial);
   }
 
   runHostTool(
@@ -192,7 +166,7 @@ export class LocalEngine implements EnginePort {
     return this.#options.tools;
   }
 
-  /** One file a result, below a folder named after its run; never overwritten, since a frame happens once. */
+  /** One file a result, below a folder named after its run; a frame that happens again after a crash writes it again. */
   async keep(runId: string, frame: string, text: string): Promise<string> {
     const folder = resultsFolderOf(this.#options.resultsDir, runId);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -204,7 +178,7 @@ export class LocalEngine implements EnginePort {
   stats(): { readonly actors: number; readonly actorThreads: number; readonly computing: number } {
     const pool = this.#actors?.stats() ?? { actors: 0, threads: 0 };
     return {
-      actors: pool.actors,
+      actors: pool.actors + this.#isolated.size,
       actorThreads: pool.threads,
       computing: this.#compute?.stats().running ?? 0,
     };
@@ -214,6 +188,7 @@ export class LocalEngine implements EnginePort {
     this.#closing = true;
     await Promise.all([
       this.#actors?.close(),
+      this.#isolated.close(),
       this.#compute?.close(),
       this.#options.shells.endAll(),
     ]);
@@ -252,14 +227,19 @@ export class LocalEngine implements EnginePort {
   #modelDied(detail: string): void {
     if (this.#closing) return;
     this.#options.onThreadLost('model', detail);
-    const judged = judgeRestart(this.#modelDeaths, RESTARTS, this.clock.now());
+    const judged = judgeRestart(this.#modelDeaths, MODEL_RESTARTS, this.clock.now());
     if (judged.type === 'give-up') return;
     this.#modelDeaths = judged.times;
     this.#model = this.#startModel();
-    const attach = this.#actors?.control('attachModel', () => {
-      const port = this.#modelPort();
-      return { args: [port], transfer: [port] };
-    });
-    attach?.catch((thrown: unknown) => this.#options.onThreadLost('model', messageOf(thrown)));
+    const attach = async (pool: Actors | null) => {
+      await pool?.control('attachModel', () => {
+        const port = this.#modelPort();
+        return { args: [port], transfer: [port] };
+      });
+    };
+    Promise.all([
+      attach(this.#actors),
+      ...this.#isolated.pools().map((pool) => pool.then(attach)),
+    ]).catch((thrown: unknown) => this.#options.onThreadLost('model', messageOf(thrown)));
   }
 }

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { Fault } from './base/fault.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
@@ -52,8 +52,11 @@ export interface ConfigSource {
 
 /** @throws Fault `argument.invalid` naming the key, what was found and what is expected. */
 export function checkStart(request: StartRequest): void {
+  if (!isObject(request)) {
+    throw new Fault('argument.invalid', `start: expected an object, found ${describe(request)}`);
+  }
   for (const [key, value] of Object.entries(request)) {
-    if (!(key in KEYS)) {
+    if (!Object.hasOwn(KEYS, key)) {
       const near = nearest(key, Object.keys(KEYS));
       const hint = near === null ? '' : ` (did you mean '${near}'?)`;
       throw new Fault('argument.invalid', `start: unknown key '${key}'${hint}`);
@@ -179,11 +182,14 @@ export function workspaceFor(
   config: ResolvedConfig,
 ): string {
   const path = resolve(request.workspace ?? agent.workspaceDir ?? config.baseDir);
+  let real: string;
   try {
-    return realpathSync(path);
+    real = realpathSync(path);
   } catch {
     throw new Fault('argument.invalid', `the workspace ${path} does not exist; create it first`);
   }
+  if (statSync(real).isDirectory()) return real;
+  throw new Fault('argument.invalid', `the workspace ${path} is not a folder`);
 }
 
 /** The initiator's file policy: what the caller said of it, and nothing more than troupe's own state besides. */

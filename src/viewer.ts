@@ -1,4 +1,5 @@
 /** What a state directory tells without its host: read-only, beside one or without one (SPEC J6, K2). */
+import { existsSync } from 'node:fs';
 import { Fault } from './base/fault.ts';
 import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
 import type { EventFilter } from './runtime/journal.ts';
@@ -57,6 +58,19 @@ export function openViewer(stateDir: string): Viewer {
     events: (filter) => reader.read(filter),
     close: () => reader.close(),
   };
+}
+
+/** Roots that began and have no end, the oldest first; none where nothing ever ran. They may be live in a host. */
+export function unfinishedIn(stateDir: string): Seen<readonly string[]> {
+  if (!existsSync(stateLayout(stateDir).journalFile)) return { value: [], damage: null };
+  const viewer = openViewer(stateDir);
+  try {
+    const { value, damage } = viewer.runs();
+    const roots = value.filter((run) => run.depth === 0 && run.ended_at === null);
+    return { value: roots.map((run) => run.run_id), damage };
+  } finally {
+    viewer.close();
+  }
 }
 
 /** An empty view to feed events to, in `seq` order. */

@@ -7,16 +7,18 @@ import { checkCommand } from './check.ts';
 import { type Context, type GlobalOptions, LOG_LEVELS } from './context.ts';
 import { EXIT, exitOfFault } from './core/exit-code.ts';
 import { safeBlock } from './core/plain-text.ts';
+import { doctorCommand } from './doctor.ts';
 import { initCommand } from './init.ts';
 import { logCommand } from './log.ts';
 import { noteCommand } from './note.ts';
 import { psCommand } from './ps.ts';
+import { resumeCommand } from './resume.ts';
 import { runCommand } from './run.ts';
 import { Terminal } from './terminal.ts';
 import { treeCommand } from './tree.ts';
 
 /** Commands of SPEC section 14 that this version does not have; none of them is offered by the help. */
-const LATER = ['resume', 'approve', 'deny', 'cron', 'serve'];
+const LATER = ['approve', 'deny', 'cron', 'serve'];
 
 /** Runs one command line. @returns the exit code (SPEC K1). */
 export async function runCli(argv: readonly string[]): Promise<number> {
@@ -92,6 +94,10 @@ function addRuns(program: Command, run: Runner): void {
     .action((agent: string, prompt: string | undefined, options: object) =>
       run((context) => runCommand(context, { ...options, agent, prompt })),
     );
+  program
+    .command('resume')
+    .description('go on with every run that a lost host left unfinished')
+    .action(() => run(resumeCommand));
 }
 
 function addViews(program: Command, run: Runner): void {
@@ -113,6 +119,10 @@ function addViews(program: Command, run: Runner): void {
     .action((asked: string, options: { follow: boolean; subtree: boolean }) =>
       run((context) => logCommand(context, { ...options, run: asked })),
     );
+  program
+    .command('doctor')
+    .description('audit the journal and its folder, and say what to do')
+    .action(() => run(doctorCommand));
 }
 
 function addSteering(program: Command, run: Runner): void {
@@ -167,7 +177,6 @@ function addLater(program: Command, terminal: Terminal, ended: (code: number) =>
 }
 
 function instead(name: string): string {
-  if (name === 'resume') return '`troupe ps` shows which runs were interrupted';
   if (name === 'cron') return 'let the system start `troupe run` at the times you want';
   if (name === 'serve') return 'the library starts and follows runs from a program';
   return 'a program decides through `onApproval`, a profile through auto_approve';

@@ -10,43 +10,50 @@ import { safeLine } from './core/plain-text.ts';
 import { treeLines } from './core/tree-rows.ts';
 import { LiveTree } from './live-tree.ts';
 
-/** How `troupe run` shows on stderr what happens in a tree. Give it every event, from the first one. */
+/** How commands that carry runs show on stderr what happens in their trees. Give it every event, from the first one. */
 export interface Progress {
+  /** What happened before this command: known to the tree, not said again. */
+  recall(event: JournalEvent): void;
   see(event: JournalEvent): void;
   /** Shows the last state once more, for good. */
   end(): void;
 }
 
 /** SPEC K1: a live tree on a terminal, plain lines otherwise. */
-export function openProgress(context: Context, runId: string, clock: Clock): Progress {
+export function openProgress(context: Context, roots: readonly string[], clock: Clock): Progress {
   const { terminal, options } = context;
-  if (options.quiet) return { see: () => undefined, end: () => undefined };
-  if (terminal.live) return liveProgress(context, runId, clock);
+  if (options.quiet) return { recall: ignore, see: ignore, end: ignore };
+  if (terminal.live) return liveProgress(context, roots, clock);
   const shown = { paint: terminal.paintErr, width: null };
   return {
+    recall: ignore,
     see: (event) => {
-      if (rootOf(event.run_id) !== runId || !showsProgress(event)) return;
+      if (!roots.includes(rootOf(event.run_id)) || !showsProgress(event)) return;
       terminal.say(progressLine(event, shown));
     },
-    end: () => undefined,
+    end: ignore,
   };
 }
 
-function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progress {
+function ignore(): void {}
+
+function liveProgress({ terminal }: Context, roots: readonly string[], clock: Clock): Progress {
   const fold = newFold();
   const models = new Set<string>();
   const lines = (rowsMax: number | null, compact: boolean): string[] => {
-    const tree = fold.tree(runId);
-    if (tree === undefined) return [terminal.paintErr('dim', 'starting')];
+    const trees = roots.flatMap((root) => fold.tree(root) ?? []);
+    if (trees.length === 0) return [terminal.paintErr('dim', 'starting')];
     const header = `model: ${safeLine([...models].join(', '))}`;
-    const rows = treeLines(tree, {
-      paint: terminal.paintErr,
-      width: terminal.errWidth,
-      rowsMax,
-      compact,
-      now: clock.now(),
-      parseTime: Date.parse,
-    });
+    const rows = trees.flatMap((tree) =>
+      treeLines(tree, {
+        paint: terminal.paintErr,
+        width: terminal.errWidth,
+        rowsMax: rowsMax === null ? null : Math.max(1, Math.floor(rowsMax / trees.length)),
+        compact,
+        now: clock.now(),
+        parseTime: Date.parse,
+      }),
+    );
     return [terminal.paintErr('dim', header), ...rows];
   };
   // The cursor stays visible: a killed process could not bring it back.
@@ -54,11 +61,15 @@ function liveProgress({ terminal }: Context, runId: string, clock: Clock): Progr
   // Two lines less than there are: the header, and the cursor's own.
   const live = new LiveTree(draw, () => lines(terminal.errRows - 2, true).join('\n'), clock);
   terminal.drawBelow((line) => live.above(line));
+  const recall = (event: JournalEvent): void => {
+    if (!roots.includes(rootOf(event.run_id))) return;
+    fold.see(event);
+    if (event.type === 'run.started') models.add(modelOf(event));
+  };
   return {
+    recall,
     see: (event) => {
-      if (rootOf(event.run_id) !== runId) return;
-      fold.see(event);
-      if (event.type === 'run.started') models.add(modelOf(event));
+      recall(event);
       live.changed();
     },
     end: () => {

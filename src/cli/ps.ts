@@ -5,6 +5,7 @@ import { dayAndTime, formatElapsed } from './core/figures.ts';
 import { type Paint, statusColour } from './core/paint.ts';
 import { jsonLine, safeBlock, safeLine } from './core/plain-text.ts';
 import { type Column, tableLines } from './core/table.ts';
+import { unfinishedWords } from './core/unfinished-words.ts';
 import { interruptedRuns } from './find-run.ts';
 
 /** `troupe ps`: every run in the journal, the newest last (SPEC K1, K2). */
@@ -18,9 +19,8 @@ export async function psCommand({ terminal, options }: Context): Promise<number>
       const columns = columnsOf(interrupted, terminal.paintOut);
       const shown = { paint: terminal.paintOut, width: terminal.outWidth };
       for (const line of tableLines(columns, runs, shown)) terminal.print(line);
-      if (interrupted.size > 0 && !options.quiet) {
-        terminal.say('interrupted: its host stopped before the run ended; nobody carries it on');
-      }
+      const roots = runs.filter((run) => run.depth === 0 && interrupted.has(run.run_id));
+      if (roots.length > 0 && !options.quiet) terminal.say(unfinishedWords(roots.length));
     }
     if (damage === null) return EXIT.completed;
     terminal.say(`${terminal.paintErr('red', 'error')}: ${safeBlock(damage.message)}`);

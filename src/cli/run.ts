@@ -1,14 +1,15 @@
-import { pino } from 'pino';
 import { Troupe } from '../host.ts';
 import type { RunOutcome } from '../run.ts';
 import type { JournalEvent } from '../runtime/core/event.ts';
+import { unfinishedIn } from '../viewer.ts';
 import { checkedConfig } from './checked-config.ts';
 import type { Context } from './context.ts';
 import { exitOfStatus } from './core/exit-code.ts';
-import { outcomeJson } from './core/outcome-json.ts';
-import { jsonLine, safeBlock, safeJson } from './core/plain-text.ts';
+import { unfinishedWords } from './core/unfinished-words.ts';
+import { diagnostics } from './diagnostics.ts';
 import { openProgress } from './progress.ts';
 import { readPrompt } from './read-prompt.ts';
+import { showOutcome } from './show-outcome.ts';
 import { onStopSignals } from './stop-signals.ts';
 import { wallClock } from './wall-clock.ts';
 
@@ -32,7 +33,7 @@ export async function runCommand(context: Context, args: RunArguments): Promise<
   });
   try {
     const outcome = await runIn(context, { ...args, prompt }, stop.signal);
-    show(context, outcome);
+    showOutcome(context, outcome);
     return exitOfStatus(outcome.status);
   } finally {
     signals.release();
@@ -57,6 +58,8 @@ async function runIn(
   };
   troupe.on('event', (event) => see(event));
   try {
+    const unfinished = options.quiet ? 0 : unfinishedIn(options.state).value.length;
+    if (unfinished > 0) terminal.say(unfinishedWords(unfinished));
     const run = await troupe.start({
       agent,
       prompt,
@@ -66,7 +69,7 @@ async function runIn(
       ...(maxTurns === undefined ? {} : { maxTurns }),
     });
     if (!options.quiet) terminal.say(`run ${run.id}`);
-    const progress = openProgress(context, run.id, wallClock);
+    const progress = openProgress(context, [run.id], wallClock);
     for (const event of early.splice(0)) progress.see(event);
     see = (event) => progress.see(event);
     try {
@@ -77,36 +80,4 @@ async function runIn(
   } finally {
     await troupe.close({ cancel: 'the command that carried it ended' });
   }
-}
-
-/** Records for operators, one JSON object a line on stderr. */
-function diagnostics({ terminal, options }: Context) {
-  const write = (line: string) => terminal.say(safeJson(line.trimEnd()));
-  return pino({ level: options.logLevel, base: null }, { write });
-}
-
-/** SPEC K1: the final answer alone on stdout, or one JSON object; all else on stderr. */
-function show({ terminal, options }: Context, outcome: RunOutcome): void {
-  if (options.json) terminal.print(jsonLine(outcomeJson(outcome)));
-  else if (outcome.status === 'completed') {
-    terminal.print(terminal.outIsTerminal ? safeBlock(outcome.answer) : outcome.answer);
-  }
-  if (outcome.status === 'completed') return;
-  const why = outcome.error?.message ?? outcome.reason ?? 'no reason was given';
-  const colour = outcome.status === 'failed' ? 'red' : 'yellow';
-  terminal.say(`${terminal.paintErr(colour, outcome.status)}: ${safeBlock(why)}`);
-  if (options.quiet) return;
-  if (outcome.status === 'incomplete' && outcome.answer !== '' && !options.json) {
-    terminal.say(`its last words, which are no final answer:\n${safeBlock(outcome.answer)}`);
-  }
-  if (outcome.status !== 'cancelled') terminal.say(nextStep(outcome));
-}
-
-function nextStep({ runId, reason, status }: RunOutcome): string {
-  const log = `\`troupe log ${runId} --subtree\` shows how it came to that`;
-  if (status !== 'incomplete') return log;
-  if (reason === 'turn_limit') return `${log}; --max-turns gives it more turns`;
-  if (reason === 'run_time_limit')
-    return `${log}; max_run_secs of its runtime profile gives it more time`;
-  return log;
 }

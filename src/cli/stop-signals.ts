@@ -1,8 +1,9 @@
-// Ctrl-C and `kill` of a command that carries runs (SPEC K1). Owns the process's handlers for SIGINT and SIGTERM.
+// Ctrl-C, `kill`, or the end of the terminal, of a command that carries runs (SPEC K1). Owns the process's handlers for
+// SIGINT, SIGTERM and SIGHUP.
 // C1  The first signal asks for an orderly end. The second, of either kind, ends the process there and then.
 import { EXIT } from './core/exit-code.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface StopSignals {
   /** Gives the signals back to the system. */

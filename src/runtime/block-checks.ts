@@ -9,7 +9,7 @@ import {
 import { formatPath, type KeyPath } from './core/key-path.ts';
 import { nearest } from './core/nearest.ts';
 import { looksLikeKey, namesSecret } from './core/secret-look.ts';
-import { listOf, tableOf, tablesOf, textOf } from './raw-config.ts';
+import { listOf, type RawTable, tableOf, tablesOf, textOf } from './raw-config.ts';
 
 type Report = (path: KeyPath, words: FaultWords) => void;
 
@@ -27,8 +27,31 @@ export function blockFaults(look: ConfigLook): readonly ConfigFault[] {
   for (const [name, server] of tablesOf(look.raw.mcp_servers)) {
     mcpFaults(['mcp_servers', name], server, report);
   }
+  for (const [name, profile] of tablesOf(look.raw.risk_profiles)) {
+    pathFaults(['risk_profiles', name], profile, report);
+  }
   cronFaults(look, report);
   return faults;
+}
+
+const PATH_KEYS = [
+  'allowed_roots',
+  'allowed_roots_read_only',
+  'allowed_roots_write_only',
+  'forbidden_paths',
+] as const;
+
+/** A pattern would be taken for a name, and so allow or forbid nothing. */
+function pathFaults(at: KeyPath, profile: RawTable, report: Report): void {
+  for (const key of PATH_KEYS) {
+    for (const [index, path] of listOf(profile[key]).entries()) {
+      if (typeof path !== 'string' || !/[*?[\]{}]/.test(path)) continue;
+      report([...at, key, index], {
+        found: `the pattern ${describeValue(path)}`,
+        expected: 'a file or a folder, which stands for all below it; patterns are not supported',
+      });
+    }
+  }
 }
 
 function providerFaults(

@@ -75,11 +75,6 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
     }
   }
 
-  /** Starts what the state already owes: how a run goes on after its events were read back. */
-  resume(): void {
-    this.#reconcile(Promise.resolve(), null);
-  }
-
   /** Calls `fn` once, as soon as nothing but `exceptKey` is in flight; at once if that is so already. */
   whenQuiet(exceptKey: string, fn: () => void): void {
     const check = () => {

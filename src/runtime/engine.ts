@@ -41,7 +41,13 @@ export interface EnginePort {
   readonly clock: Clock;
   readonly random: Random;
   readonly journal: Journal;
-  openAgent(runId: string, brief: AgentBrief, listener: AgentListener): AgentLink;
+  /** `isolated`: on a thread that no other run shares (SPEC J7). */
+  openAgent(
+    runId: string,
+    brief: AgentBrief,
+    listener: AgentListener,
+    isolated: boolean,
+  ): AgentLink;
   /** Runs a call on the compute pool. Never rejects; an aborted call settles within the pool's grace. */
   compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome>;
   /** Runs a tool on the host's thread. Never rejects. */

@@ -27,6 +27,15 @@ export function unwritable(file: string, what: string, thrown?: unknown): Fault 
   );
 }
 
+/** The file was taken away under the journal, and all that it held with it. */
+export function gone(file: string): Fault {
+  return new Fault(
+    'journal.unwritable',
+    `journal ${file} was deleted or replaced while it was open; what it held is gone with it. Put it back, or start again with a new one.`,
+    { detail: { file, sqlite: null } },
+  );
+}
+
 /** Damage and where it is. `readableTo` = the last event known to be readable, `null` where nobody looked. */
 export function corrupt(file: string, place: string, readableTo: number | null = null): Fault {
   const readable =

@@ -86,7 +86,7 @@ class Progress {
     if (this.#gapless && seq > this.after + 1) throw this.at(this.after + 1, 'it is missing');
     if (!(seq > this.after)) throw this.at(this.after + 1, 'the rows are out of order');
     const event = eventOf(row);
-    if (event === null) throw this.at(seq, 'its cells or its data are not those of an event');
+    if (event === null) throw this.at(seq, 'its cells or its data are not those that were written');
     this.after = seq;
     if (!isWanted(this.#filter, event)) return;
     page.push(event);

@@ -2,10 +2,13 @@ import { existsSync } from 'node:fs';
 import { Fault, messageOf } from '../base/fault.ts';
 import type { JournalEvent } from './core/event.ts';
 import type { EventFilter } from './journal.ts';
+import { copyJournal } from './journal-copy.ts';
 import { unreadable } from './journal-fault.ts';
 import { readPages } from './journal-pages.ts';
+import { isAsWritten } from './journal-row.ts';
 import { readLastSeq, readVersion } from './journal-schema.ts';
-import { isDamage, openSqlite, type SqliteDatabase } from './sqlite.ts';
+import { scanRows } from './journal-select.ts';
+import { isDamage, openSqlite, type SqliteDatabase, sqliteFailure } from './sqlite.ts';
 
 export type Integrity = { readonly ok: true } | { readonly ok: false; readonly place: string };
 
@@ -49,7 +52,7 @@ export function openJournalReader(file: string, options: JournalReaderOptions = 
     );
   }
   const salvage = options.salvage ?? true;
-  const { db, damage } = openForReading(file);
+  const { db, damage, close } = openForReading(file);
   const pages = (filter: EventFilter = {}, upToSeq = Number.POSITIVE_INFINITY) => {
     const last = db === null ? null : endOf(db, file);
     const end = last === null ? null : Math.min(last, upToSeq);
@@ -70,7 +73,7 @@ export function openJournalReader(file: string, options: JournalReaderOptions = 
     },
     integrity: () =>
       db === null ? { ok: false, place: `${file}: ${messageOf(damage)}` } : check(db, file),
-    close: () => db?.close(),
+    close,
   };
 }
 
@@ -78,18 +81,42 @@ interface Opened {
   /** `null` where SQLite gives up on the file as a whole: no header, or shorter than that says. */
   readonly db: SqliteDatabase | null;
   readonly damage: unknown;
+  close(): void;
 }
 
 function openForReading(file: string): Opened {
-  let db: SqliteDatabase | null = null;
   try {
-    db = openSqlite(file, { readonly: true });
+    return openAt(file, file);
+  } catch (error) {
+    const failure = sqliteFailure(error);
+    const copy = failure === 'readonly' || failure === 'cannot-open' ? copyJournal(file) : null;
+    if (copy === null) throw unreadable(file, 'the file as a whole', error, null);
+    try {
+      const opened = openAt(copy.file, file);
+      const close = (): void => {
+        opened.close();
+        copy.drop();
+      };
+      return { ...opened, close };
+    } catch (thrown) {
+      copy.drop();
+      throw unreadable(file, 'the file as a whole', thrown, null);
+    }
+  }
+}
+
+/** Opens the file at `path` as the journal `file`. */
+function openAt(path: string, file: string): Opened {
+  let db: SqliteDatabase | null = null;
+  const close = (): void => db?.close();
+  try {
+    db = openSqlite(path, { readonly: true });
     readVersion(db, file);
-    return { db, damage: null };
+    return { db, damage: null, close };
   } catch (error) {
     db?.close();
-    if (isDamage(error)) return { db: null, damage: error };
-    throw unreadable(file, 'the file as a whole', error, null);
+    if (isDamage(error)) return { db: null, damage: error, close: () => undefined };
+    throw error;
   }
 }
 
@@ -119,6 +146,13 @@ function check(db: SqliteDatabase, file: string): Integrity {
         place: `${file}: table events, seq ${unreadableSeq}: its data is not JSON`,
       };
     }
+    const changed = firstChanged(db);
+    if (changed !== null) {
+      return {
+        ok: false,
+        place: `${file}: table events, seq ${changed}: it is not as it was written`,
+      };
+    }
     const missing = firstSeq(
       db,
       'SELECT place AS seq FROM (SELECT seq, row_number() OVER (ORDER BY seq) AS place FROM events) WHERE seq <> place',
@@ -128,6 +162,12 @@ function check(db: SqliteDatabase, file: string): Integrity {
   } catch (error) {
     return { ok: false, place: `${file}: ${messageOf(error)}` };
   }
+}
+
+function firstChanged(db: SqliteDatabase): number | null {
+  const rows = scanRows(db, {}, { after: 0, to: Number.MAX_SAFE_INTEGER });
+  for (const row of rows) if (!isAsWritten(row)) return Number(row['seq']);
+  return null;
 }
 
 function firstSeq(db: SqliteDatabase, sql: string): number | null {

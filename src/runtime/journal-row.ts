@@ -1,5 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import { type EventType, eventId, type JournalEvent } from './core/event.ts';
+import { type Cell, COLUMNS, SUM } from './journal-schema.ts';
+import { sumOf } from './journal-sum.ts';
 import type { SqliteRow } from './sqlite.ts';
 
 interface Cells extends SqliteRow {
@@ -21,6 +23,7 @@ export function eventOf(row: SqliteRow): JournalEvent | null {
   if (typeof seq !== 'number' || typeof n !== 'number' || typeof v !== 'number') return null;
   if (typeof run_id !== 'string' || typeof ts !== 'string' || typeof type !== 'string') return null;
   if (!isText(parent_run_id) || !isText(parent_event_id) || !isText(frame_id)) return null;
+  if (!isAsWritten(row)) return null;
   const data = parseObject((row as Cells).data);
   if (data === null) return null;
   return {
@@ -35,6 +38,19 @@ export function eventOf(row: SqliteRow): JournalEvent | null {
     v,
     data,
   };
+}
+
+/** Does a row still have its sum? One that never had any is taken as it is. */
+export function isAsWritten(row: SqliteRow): boolean {
+  const sum = row[SUM] ?? null;
+  return (
+    sum === null ||
+    sum ===
+      sumOf(
+        Number(row['seq']),
+        COLUMNS.map((name) => row[name] as Cell),
+      )
+  );
 }
 
 function isText(cell: unknown): cell is string | null {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { COLUMNS } from './journal-schema.ts';
+import { COLUMNS, SUM } from './journal-schema.ts';
 import type { SqliteRow } from './sqlite.ts';
 
 /*
@@ -122,8 +122,9 @@ function readRecord(payload: Buffer, seq: number): SqliteRow | null {
   const row: SqliteRow = { seq };
   let at = headerBytes;
   let typeAt = typesAt;
-  for (const column of ['seq', ...COLUMNS]) {
-    if (typeAt >= headerBytes) return null;
+  for (const column of ['seq', ...COLUMNS, SUM]) {
+    // A row of before the column was added ends without it.
+    if (typeAt >= headerBytes) return column === SUM ? row : null;
     const [type, following] = readVarint(payload, typeAt);
     typeAt = following;
     const bytes = contentBytes(type);

@@ -14,6 +14,9 @@ export const COLUMNS = [
   'data',
 ] as const;
 
+/** The last column: `sumOf` of all others. */
+export const SUM = 'sum';
+
 export type Cell = string | number | null;
 
 /** One entry a version: the step that leads to it. `PRAGMA user_version` counts the steps taken. */
@@ -32,6 +35,8 @@ const STEPS = [
    ) STRICT;
    CREATE INDEX events_by_run ON events (run_id, n);
    CREATE INDEX events_of_runs ON events (type) WHERE type GLOB 'run.*';`,
+  // NULL in rows of before: nothing is known of them.
+  'ALTER TABLE events ADD COLUMN sum INTEGER;',
 ] as const;
 
 /** What `readVersion` finds: 0 = an empty file, which is a journal without events. */
@@ -52,6 +57,12 @@ export function readVersion(db: SqliteDatabase, file: string): number {
     );
   }
   return version;
+}
+
+/** The columns that a row of this file has, in the order of the table. */
+export function columnsIn(db: SqliteDatabase): readonly string[] {
+  const version = numberOf(db.pragma('user_version')[0], 'user_version');
+  return version < 2 ? ['seq', ...COLUMNS] : ['seq', ...COLUMNS, SUM];
 }
 
 /** Brings an empty or older file to this version's layout, all of it or nothing. */

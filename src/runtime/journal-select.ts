@@ -1,6 +1,6 @@
 import type { JournalEvent } from './core/event.ts';
 import type { EventFilter } from './journal.ts';
-import { COLUMNS } from './journal-schema.ts';
+import { columnsIn } from './journal-schema.ts';
 import type { SqliteDatabase, SqliteRow, SqliteValue } from './sqlite.ts';
 
 /** Positions `after < seq <= to`. */
@@ -14,8 +14,6 @@ interface Condition {
   readonly values: readonly SqliteValue[];
 }
 
-const ROW = ['seq', ...COLUMNS].join(', ');
-
 /** Matching rows of the table itself, by `seq`, without any index: what is still right when an index is damaged. */
 export function scanRows(
   db: SqliteDatabase,
@@ -23,7 +21,7 @@ export function scanRows(
   range: SeqRange,
 ): IterableIterator<SqliteRow> {
   const where = both(inRange(range), both(anyOf(runsOf(filter)), ofTypes(filter.types)));
-  const sql = `SELECT ${ROW} FROM events NOT INDEXED WHERE ${where.sql} ORDER BY seq`;
+  const sql = `SELECT ${rowOf(db)} FROM events NOT INDEXED WHERE ${where.sql} ORDER BY seq`;
   return db.prepare(sql).iterate(...where.values);
 }
 
@@ -51,8 +49,12 @@ export function indexedSeqs(
 }
 
 export function prepareRow(db: SqliteDatabase): (seq: number) => SqliteRow | undefined {
-  const statement = db.prepare(`SELECT ${ROW} FROM events WHERE seq = ?`);
+  const statement = db.prepare(`SELECT ${rowOf(db)} FROM events WHERE seq = ?`);
   return (seq) => statement.get(seq);
+}
+
+function rowOf(db: SqliteDatabase): string {
+  return columnsIn(db).join(', ');
 }
 
 /** Every event of the journal is wanted, so a missing position is damage. */

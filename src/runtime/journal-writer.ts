@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Fault, type FaultWire, messageOf, toWire } from '../base/fault.ts';
-import { corrupt, unwritable } from './journal-fault.ts';
-import { type Cell, COLUMNS, migrate, readLastSeq } from './journal-schema.ts';
+import { corrupt, gone, unwritable } from './journal-fault.ts';
+import { type Cell, COLUMNS, migrate, readLastSeq, SUM } from './journal-schema.ts';
+import { sumOf } from './journal-sum.ts';
 import { isDamage, openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite.ts';
 
 /*
@@ -11,6 +13,8 @@ import { isDamage, openSqlite, type SqliteDatabase, type SqliteStatement } from 
  * T2. `committed` is said after the commit, never before; with `sync: full` that is after the disk's own word.
  * T3. A transaction continues exactly where the file ends: if it does not, somebody else wrote, and this writer stops.
  * T4. After a failure nothing more is written or answered: `failed` is the last word.
+ * T5. What is said to be committed is in the file that the path names: one that was deleted or replaced while it was open
+ *     still takes writes, which nobody would ever find.
  */
 
 export interface JournalWriterOptions {
@@ -60,11 +64,16 @@ export function startJournalWriter(options: JournalWriterOptions): void {
   try {
     db = openForWriting(options);
     const store = new EventTable(db, file);
+    const opened = identityOf(file);
     port.on('message', (first: ToWriter) => {
       if (stopped) return; // T4
       try {
         const { rows, closing } = drain(port, first);
-        if (rows.length > 0) say({ kind: 'committed', seq: store.commit(rows) }); // T2
+        if (rows.length > 0) {
+          const seq = store.commit(rows);
+          if (identityOf(file) !== opened) throw gone(file); // T5
+          say({ kind: 'committed', seq }); // T2
+        }
         if (closing) stop({ kind: 'closed' });
       } catch (error) {
         stop({ kind: 'failed', fault: toWire(writeFault(file, error)) }); // T4
@@ -100,8 +109,9 @@ class EventTable {
     this.#db = db;
     this.#file = file;
     this.#lastSeq = readLastSeq(db);
-    const marks = ['?', ...COLUMNS.map(() => '?')].join(', ');
-    this.#insert = db.prepare(`INSERT INTO events (seq, ${COLUMNS.join(', ')}) VALUES (${marks})`);
+    const columns = ['seq', ...COLUMNS, SUM];
+    const marks = columns.map(() => '?').join(', ');
+    this.#insert = db.prepare(`INSERT INTO events (${columns.join(', ')}) VALUES (${marks})`);
   }
 
   get lastSeq(): number {
@@ -116,7 +126,8 @@ class EventTable {
         this.#expect(firstSeq - 1, seq);
         for (let at = 0; at < cells.length; at += COLUMNS.length) {
           seq += 1;
-          this.#insert.run(seq, ...cells.slice(at, at + COLUMNS.length));
+          const row = cells.slice(at, at + COLUMNS.length);
+          this.#insert.run(seq, ...row, sumOf(seq, row));
         }
       }
       return seq;
@@ -132,6 +143,12 @@ class EventTable {
       `it should go on after seq ${seq} but stands at ${found}, so another writer was at it`,
     );
   }
+}
+
+/** Which file the path names now; `null` = none. */
+function identityOf(file: string): string | null {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
 }
 
 function openForWriting(options: JournalWriterOptions): SqliteDatabase {

@@ -67,6 +67,7 @@ export function resolveRun(
     project: request.project ?? agent.project ?? parent?.project ?? null,
     origin: request.origin,
     raw: request.raw,
+    inline: request.raw ? agent : null,
     root_run_id: request.rootRunId,
     depth,
     depth_max: depthMax,

@@ -21,15 +21,26 @@ export class Child {
     this.#child = child;
     this.#parent = parent;
     this.#tree = tree;
+    this.#adopt(tree.recovered(child.runId));
+  }
+
+  /** One that had begun before its host was lost is not begun again (SPEC J5). */
+  #adopt(known: RunSupervisor | ChildOutcome | undefined): void {
+    if (known === undefined) return;
+    if ('status' in known) this.#outcome = known;
+    else this.#watch(known);
+  }
+
+  #watch(supervisor: RunSupervisor): void {
+    this.#supervisor = supervisor;
+    supervisor.onEnded(() => this.#end(supervisor.outcome()));
   }
 
   /** Begins it, unless it was called off. The second call does nothing. */
   launch(): void {
     if (this.#outcome !== null || this.#supervisor !== null) return;
     try {
-      const supervisor = this.#tree.launchChild(this.#parent, this.#child);
-      this.#supervisor = supervisor;
-      supervisor.onEnded(() => this.#end(supervisor.outcome()));
+      this.#watch(this.#tree.launchChild(this.#parent, this.#child));
     } catch (thrown) {
       const { runId, agentId } = this.#child;
       this.#end(

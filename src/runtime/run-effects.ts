@@ -1,11 +1,9 @@
 // Carries out what one run owes: asks its model, runs its calls, launches, awaits and cancels its children, watches its
 // clock. Owned by the run's supervisor; every effect settles exactly once, also when it is taken back.
-// I1  The history crosses to the actor once; later asks carry only what was added since.
-// I2  A child that is called off before it began never begins.
-// I3  Nothing of a released actor is heard: late words find nobody waiting.
-import { messageOf } from '../base/fault.ts';
+// I1  A child that is called off before it began never begins.
 import { invariant } from '../base/invariant.ts';
 import { assertNever } from '../base/never.ts';
+import { askApproval } from './ask-approval.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { delegateResult, subagentResult } from './core/child-result.ts';
 import { clip, surelyWhole } from './core/clip.ts';
@@ -16,9 +14,11 @@ import { type ChildOutcome, callFrame } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import { type CallState, type ChildState, planOf } from './core/run-state.ts';
 import type { ToolOutcome } from './core/tool.ts';
-import type { AgentLink, EnginePort } from './engine.ts';
+import type { EnginePort } from './engine.ts';
 import { verdictsOf } from './judge-calls.ts';
+import { RunActor } from './run-actor.ts';
 import { Child } from './run-child.ts';
+import { stopAtDeadline } from './run-deadline.ts';
 import type { RunSupervisor } from './run-supervisor.ts';
 import type { RunTree } from './run-tree.ts';
 
@@ -42,18 +42,14 @@ type Due<Type extends RunEffect['type']> = Extract<RunEffect, { type: Type }>;
 
 export class RunEffects {
   readonly #options: EffectsOptions;
-  /** Settlers of what the actor was asked for, by effect key. */
-  readonly #asked = new Map<string, { settle: Settle; heard: (body: FromAgent) => void }>();
+  readonly #actor: RunActor;
   readonly #children = new Map<number, Child>();
-  #agent: AgentLink | null = null;
   #collected = 0;
-  /** Entries of the history that this actor has (I1). */
-  #sent = 0;
   #stoppingSinceMs = 0;
-  #released = false;
 
   constructor(options: EffectsOptions) {
     this.#options = options;
+    this.#actor = new RunActor(options);
   }
 
   start(effect: RunEffect, settle: Settle): () => void {
@@ -63,7 +59,7 @@ export class RunEffects {
       case 'tool.run':
         return this.#run(effect, settle);
       case 'approval.ask':
-        return this.#askApproval(effect, settle);
+        return askApproval(this.#options.engine, this.#spec, this.#runId, effect, settle);
       case 'child.run':
         this.#childOf(effect.child).launch();
         return () => settle(null);
@@ -76,7 +72,7 @@ export class RunEffects {
         this.#childOf(effect.child).cancel(effect.reason);
         return () => settle(null);
       case 'deadline':
-        return this.#deadline(effect, settle);
+        return stopAtDeadline(this.#options.engine.clock, effect, settle);
       case 'halt':
         return this.#halt(settle);
       case 'proceed':
@@ -92,19 +88,17 @@ export class RunEffects {
       tree.heardDelta(supervisor.runId, body.turn, body.text);
       return;
     }
-    const key = body.kind === 'ran' ? `tool:${body.turn}/${body.call}` : `ask:${body.turn}`;
-    const asked = this.#asked.get(key);
-    if (asked === undefined) return; // I3
-    this.#asked.delete(key);
-    asked.heard(body);
+    this.#actor.heard(body);
   }
 
+  /** Nothing that was asked of the actor will be answered; the run is stopping. */
   actorLost(): void {
-    this.#agent = null;
-    this.#sent = 0;
-    const waiting = [...this.#asked.values()];
-    this.#asked.clear();
-    for (const { settle } of waiting) settle(null);
+    this.#actor.lost();
+  }
+
+  /** SPEC J7: what may be asked again is asked of a new actor, and the machine has said what became of the rest. */
+  restart(isolated: boolean): void {
+    this.#actor.restart(isolated);
   }
 
   /** The run began to stop: its grace runs from here, on every level of the tree at once. */
@@ -112,13 +106,13 @@ export class RunEffects {
     this.#stoppingSinceMs = this.#options.engine.clock.now();
   }
 
-  /** Lets go of the actor, whatever it is doing (I3). */
+  /** Lets go of the actor, whatever it is doing. */
   release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#agent?.release();
-    this.#agent = null;
-    this.#asked.clear();
+    this.#actor.release();
+  }
+
+  get #runId(): string {
+    return this.#options.supervisor.runId;
   }
 
   get #spec(): RunSpec {
@@ -127,42 +121,17 @@ export class RunEffects {
     return spec;
   }
 
-  #open(): AgentLink {
-    if (this.#agent !== null) return this.#agent;
-    const { engine, supervisor, tree } = this.#options;
-    this.#sent = 0;
-    this.#agent = engine.openAgent(supervisor.runId, tree.briefOf(this.#spec), {
-      receive: (body) => supervisor.heard(body),
-      lost: (fault) => supervisor.lost(fault),
-    });
-    return this.#agent;
-  }
-
   #ask({ key, turn }: Due<'model.ask'>, settle: Settle): () => void {
     const { supervisor, tree } = this.#options;
-    const heard = (body: FromAgent) => {
+    return this.#actor.ask(key, turn, settle, (body) => {
       if (body.kind === 'answered') {
         const { answer, checks } = body;
         const verdicts = verdictsOf(tree, supervisor.state, this.#spec, answer.calls, checks);
         settle({ type: 'answered', turn, answer, verdicts });
       } else if (body.kind === 'failed') {
         settle({ type: 'model-failed', turn, fault: body.fault });
-      } else if (body.kind === 'stale') {
-        this.#sent = 0;
-        this.#send(key, turn, settle, heard);
       }
-    };
-    this.#send(key, turn, settle, heard);
-    return () => this.#agent?.tell({ kind: 'abort-ask', turn });
-  }
-
-  #send(key: string, turn: number, settle: Settle, heard: (body: FromAgent) => void): void {
-    const agent = this.#open();
-    this.#asked.set(key, { settle, heard });
-    const { history } = this.#options.supervisor.state;
-    const fresh = this.#sent === 0;
-    agent.tell({ kind: 'ask', turn, messages: fresh ? history : history.slice(this.#sent), fresh });
-    this.#sent = history.length;
+    });
   }
 
   #run({ key, turn, call }: Due<'tool.run'>, settle: Settle): () => void {
@@ -177,21 +146,10 @@ export class RunEffects {
     const callKey = `${supervisor.runId}/${callFrame(turn, call.index)}`;
     const { timeoutMs } = definition;
     if (place === 'actor') {
-      const heard = (body: FromAgent) => {
-        if (body.kind === 'ran') done(body.outcome);
-      };
-      this.#asked.set(key, { settle, heard });
-      const { name, args_text: argsText } = call;
-      this.#open().tell({
-        kind: 'run',
-        turn,
-        call: call.index,
-        name,
-        argsText,
-        callKey,
-        timeoutMs,
-      });
-      return () => this.#agent?.tell({ kind: 'abort-run', turn, call: call.index });
+      const { name, args_text: argsText, index } = call;
+      const repeatable = call.verdict.kind === 'tool' && call.verdict.effect !== 'effectful';
+      const job = { kind: 'run', turn, call: index, name, argsText, callKey, timeoutMs } as const;
+      return this.#actor.run(key, job, repeatable, settle, done);
     }
     return this.#runElsewhere(place, call, callKey, timeoutMs, done);
   }
@@ -294,68 +252,6 @@ export class RunEffects {
       .then((fullPath) => then(clip(text, resultMax, fullPath), fullPath));
   }
 
-  #askApproval({ turn, call }: Due<'approval.ask'>, settle: Settle): () => void {
-    const { engine, supervisor } = this.#options;
-    const spec = this.#spec;
-    const say = (granted: boolean, by: string, why: string) =>
-      settle({ type: 'approval', turn, call: call.index, granted, by, why });
-    if (engine.approve === null) {
-      say(false, 'runtime', 'nobody can be asked in this host');
-      return () => undefined;
-    }
-    const abort = new AbortController();
-    const limit = spec.approval_timeout_ms;
-    const untime = engine.clock.after(limit, () => {
-      say(false, 'runtime', `nobody answered within ${limit / 1000} s (approval_timeout_secs)`);
-      abort.abort(new Error('approval timed out'));
-    });
-    const request = {
-      runId: supervisor.runId,
-      agentId: spec.agent_id,
-      callId: call.id,
-      tool: call.name,
-      args: JSON.parse(call.args_text.trim() === '' ? '{}' : call.args_text),
-    };
-    engine
-      .approve(request, abort.signal)
-      .then(
-        (answer) => say(answer.granted, answer.by, answer.why),
-        (thrown: unknown) => say(false, 'runtime', `asking failed: ${messageOf(thrown)}`),
-      )
-      .finally(untime);
-    return () => {
-      untime();
-      abort.abort(new Error('the run is being stopped'));
-      settle(null);
-    };
-  }
-
-  #deadline(effect: Due<'deadline'>, settle: Settle): () => void {
-    const { clock } = this.#options.engine;
-    const seconds = effect.limitMs / 1000;
-    const stop =
-      effect.kind === 'run_time_limit'
-        ? ({
-            status: 'incomplete',
-            reason: 'run_time_limit',
-            by: 'limit',
-            error_type: null,
-          } as const)
-        : ({
-            status: 'cancelled',
-            reason: `timed out after ${seconds}s`,
-            by: 'deadline',
-            error_type: 'timeout',
-          } as const);
-    const untime = clock.after(Math.max(0, effect.atMs - clock.now()), () =>
-      settle({ type: 'stop', stop }),
-    );
-    return () => {
-      untime();
-      settle(null);
-    };
-  }
-
   /** SPEC N2: bounded; what does not stop in time is cut off. */
   #halt(settle: Settle): () => void {
     const { clock } = this.#options.engine;
@@ -369,7 +265,10 @@ export class RunEffects {
       done();
     });
     this.#options.whenQuiet('halt', done);
-    return () => undefined;
+    return () => {
+      untime();
+      settle(null);
+    };
   }
 
   /** After whatever else is ready to happen. */

@@ -5,26 +5,38 @@
 // I3  A stopping run ends when its children have ended and all that was in flight has settled, or when its grace is
 //     over; then its actor is released, and nothing it still does can reach the journal.
 // I4  A note is handed to the children in the same tick that records where it went, so neither can miss the other.
-import { Fault, type FaultWire, toWire } from '../base/fault.ts';
+import { judgeRestart } from '../actors/core/restart.ts';
+import { Fault, type FaultWire } from '../base/fault.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { EVENT_VERSION, eventId, isTerminal } from './core/event.ts';
 import { outcomeOf } from './core/outcome.ts';
 import type { Step } from './core/parted-machine.ts';
+import { isWorking } from './core/resumption.ts';
 import { runMachine } from './core/run.ts';
 import type { RunCommand } from './core/run-command.ts';
 import { causeOf, type RunEffect } from './core/run-due.ts';
 import type { ChildOutcome, Note, RunEvent } from './core/run-event.ts';
 import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
-import { type RunState, wantedChildren } from './core/run-state.ts';
+import { pendingRun, type RunState, wantedChildren } from './core/run-state.ts';
 import { Driver } from './driver.ts';
 import type { EnginePort } from './engine.ts';
 import type { NewEvent } from './journal.ts';
+import { cannotBegin } from './run-actor.ts';
 import { RunEffects, type Settle } from './run-effects.ts';
 import type { RunTree } from './run-tree.ts';
 
 /** Notes a run may hold unread; one more is refused (SPEC R11: no growth unbounded). */
 export const UNREAD_NOTES_MAX = 1000;
+
+/** SPEC J7: how often a run's actor may be started again elsewhere before the run fails. */
+const THREAD_LOSSES = { restartsMax: 3, periodMs: 60_000 };
+
+/** So often a run may lose its thread under its own work before it gets one to itself and harms no neighbour again. */
+const SUSPECT_LOSSES_SHARED = 2;
+
+/** How often a run under whose work its host ended is taken up again, unless a whole turn went well in between. */
+const HOST_LOSSES_MAX = 3;
 
 export interface SupervisorOptions {
   readonly engine: EnginePort;
@@ -33,6 +45,8 @@ export interface SupervisorOptions {
   readonly parentRunId: string | null;
   /** The `delegation.started` that this run follows from; `null` for a root. */
   readonly parentEventId: string | null;
+  /** What its journaled events fold to, for a run that goes on after its host was lost; absent for a new one. */
+  readonly state?: RunState;
   /** Milliseconds a stopping run may take (SPEC N2). */
   readonly stopGraceMs: number;
 }
@@ -47,16 +61,23 @@ export class RunSupervisor {
   #durableEnd: Promise<void> | null = null;
   #failure: Fault | null = null;
   #noteCause: string | null = null;
+  /** Moments of the restarts that count towards its intensity. */
+  #threadLosses: readonly number[] = [];
+  #suspectLosses = 0;
 
   constructor(options: SupervisorOptions) {
     this.runId = options.runId;
     this.parentRunId = options.parentRunId;
     this.#options = options;
-    this.#driver = new Driver(runMachine(options.runId), {
-      record: (steps) => this.#record(steps),
-      waitsForDisk,
-      start: (effect, settle) => this.#begin(effect, settle),
-    });
+    this.#driver = new Driver(
+      runMachine(options.runId),
+      {
+        record: (steps) => this.#record(steps),
+        waitsForDisk,
+        start: (effect, settle) => this.#begin(effect, settle),
+      },
+      options.state ?? pendingRun(options.runId),
+    );
     this.#effects = new RunEffects({
       engine: options.engine,
       tree: options.tree,
@@ -75,6 +96,11 @@ export class RunSupervisor {
     return this.state.ended !== null || this.#failure !== null;
   }
 
+  /** If its host ends under its work once more, it is not taken up again. */
+  get isOnLastChance(): boolean {
+    return this.state.hostLosses === HOST_LOSSES_MAX - 1;
+  }
+
   get takesNotes(): boolean {
     const { phase, unread } = this.state;
     return !this.hasEnded && phase !== 'pending' && unread.length < UNREAD_NOTES_MAX;
@@ -87,6 +113,23 @@ export class RunSupervisor {
         ? null
         : ({ status: 'cancelled', reason: calledOff, by: 'user', error_type: null } as const);
     this.#driver.give({ type: 'start', spec, stop });
+  }
+
+  /**
+   * Goes on from the state it was given: what was in flight is classified, then whatever is due begins (SPEC J5).
+   * `suspect`: its own work may have ended the host. One that did so again and again is parked instead.
+   */
+  resume(suspect: boolean): void {
+    this.#effects.stopping();
+    const { hostLosses, stopping } = this.state;
+    if (suspect && stopping === null && hostLosses >= HOST_LOSSES_MAX) {
+      const reason = `its host ended under its work ${hostLosses + 1} times, and taking it up again got it no further`;
+      const stop = { status: 'failed', reason, by: 'runtime', error_type: 'poisoned' } as const;
+      this.#driver.give({ type: 'stop', stop });
+      return;
+    }
+    const resume = { why: 'host_lost', detail: 'its host ended', suspect } as const;
+    this.#driver.give({ type: 'resume', resume });
   }
 
   outcome(): ChildOutcome {
@@ -158,20 +201,30 @@ export class RunSupervisor {
 
   /** The thread under the run's actor is gone (SPEC J7). */
   lost(fault: FaultWire): void {
+    const { clock } = this.#options.engine;
+    const judged = judgeRestart(this.#threadLosses, THREAD_LOSSES, clock.now());
+    if (judged.type === 'restart' && this.state.stopping === null) {
+      this.#threadLosses = judged.times;
+      const suspect = fault.code === 'actor.crashed' || isWorking(this.state, 'actor');
+      if (suspect) this.#suspectLosses += 1;
+      const resume = { why: 'thread_lost', detail: fault.message, suspect } as const;
+      this.#driver.give({ type: 'resume', resume });
+      // Its own work did it twice, or the next loss would be the end of a run that may be innocent.
+      const isLastChance = judged.times.length >= THREAD_LOSSES.restartsMax;
+      this.#effects.restart(isLastChance || this.#suspectLosses >= SUSPECT_LOSSES_SHARED);
+      return;
+    }
     const reason = `the thread that ran it ended: ${fault.message}`;
     const stop = { status: 'failed', reason, by: 'runtime', error_type: 'actor_crashed' } as const;
     this.#driver.give({ type: 'stop', stop });
     this.#effects.actorLost();
   }
 
-  /** An effect that cannot even begin (no thread is left to place an actor on) ends its run: nobody would settle it. */
   #begin(effect: RunEffect, settle: Settle): () => void {
     try {
       return this.#effects.start(effect, settle);
     } catch (thrown) {
-      const { code, message } = toWire(thrown);
-      const stop = { status: 'failed', reason: message, by: 'runtime', error_type: code } as const;
-      settle({ type: 'stop', stop });
+      settle(cannotBegin(thrown));
       return () => undefined;
     }
   }
@@ -181,6 +234,7 @@ export class RunSupervisor {
     const ts = new Date(clock.now()).toISOString();
     const entries = steps.map(({ before, event }) => this.#entry(before, event, ts));
     const { durable } = journal.append(entries);
+    this.#options.tree.recorded(this.runId);
     for (const { before, event } of steps) {
       const freed = launchesFreed(before, event);
       if (freed > 0) this.#options.tree.releaseLaunches(this.runId, freed);

@@ -4,46 +4,33 @@
 //     then does not begin is given back.
 // I2  A run is forgotten once its parent has its outcome, a root once its end is durable: ended runs leave nothing behind.
 import { Fault } from '../base/fault.ts';
-import type { JsonObject } from '../base/json.ts';
+import { definitionOf } from './child-definition.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
-import { independentWords, refused } from './core/call-arguments.ts';
-import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
-import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
+import { refused } from './core/call-arguments.ts';
+import type { AgentConfig, ResolvedConfig } from './core/config.ts';
 import { eventId } from './core/event.ts';
 import {
-  type Caller,
   type DelegationTarget,
   depthRefusal,
   findTarget,
   judgeDelegation,
   type RosterEntry,
-  reachableTargets,
-  roster,
 } from './core/gate.ts';
-import { SUBMIT_REVIEW, submitReviewSpec } from './core/plan-review.ts';
-import { planSpecTool } from './core/plan-spec.ts';
-import type { CallVerdict } from './core/run-event.ts';
+import { outcomeOf } from './core/outcome.ts';
+import { suspectsOf } from './core/resumption.ts';
+import type { CallVerdict, ChildOutcome } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
-import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
-import type { ChildState } from './core/run-state.ts';
-import type { ToolDefinition, ToolOutcome, ToolScope, ToolSpec } from './core/tool.ts';
+import type { RunSpec } from './core/run-spec.ts';
+import type { ChildState, RunState } from './core/run-state.ts';
+import type { ToolDefinition, ToolOutcome, ToolScope } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
 import { orderOf } from './launch-order.ts';
+import { Quarantine } from './quarantine.ts';
+import type { RootRequest } from './root-request.ts';
+import { briefOf, callerOf, rosterOfRoot, runControlTool } from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
-
-export interface RootRequest {
-  readonly agent: AgentConfig;
-  readonly raw: boolean;
-  readonly prompt: string;
-  readonly origin: Extract<RunOrigin, 'user' | 'cron'>;
-  readonly security: SecurityContext;
-  readonly project: string | null;
-  readonly workspaceDir: string;
-  readonly maxTurns: number | null;
-  /** Already called off: the run is recorded and ends as cancelled without a request (SPEC N2). */
-  readonly calledOff: string | null;
-}
+import { isAwaited, launchesOf, type RecoveredRun } from './unfinished-runs.ts';
 
 export interface TreeOptions {
   readonly engine: EnginePort;
@@ -57,8 +44,9 @@ export class RunTree {
   readonly #options: TreeOptions;
   readonly #supervisors = new Map<string, RunSupervisor>();
   readonly #launches = new Map<string, number>();
-  /** Definitions that roots were started with inline, by root. */
-  readonly #inline = new Map<string, AgentConfig>();
+  /** Outcomes of children that had ended before their host was lost and that their parents have not recorded. */
+  readonly #outcomes = new Map<string, ChildOutcome>();
+  readonly #quarantine = new Quarantine();
   readonly #templates = new RunTemplates();
   /** By the scope of a run, which runs that begin alike have as the same object. */
   #briefs = new WeakMap<ToolScope, AgentBrief>();
@@ -108,13 +96,9 @@ export class RunTree {
       protectedPaths,
     });
     this.#launches.set(runId, 0);
-    if (request.raw) this.#inline.set(runId, request.agent);
     const supervisor = this.#supervise(runId, null, null);
     supervisor.start(spec, request.calledOff);
-    supervisor.durableEnd().then(
-      () => this.forget(runId),
-      () => this.forget(runId),
-    );
+    this.#forgetAtEnd(supervisor);
     return supervisor;
   }
 
@@ -129,7 +113,7 @@ export class RunTree {
     }
     if (order.isRework) this.#reserveRework(parent.runId);
     const childSpec = this.#templates.resolve(this.#config, this.tools(), {
-      agent: this.#definitionOf(spec, child),
+      agent: definitionOf(this, spec, child),
       raw: spec.raw && child.kind === 'subagent',
       origin: child.kind,
       prompt: order.prompt,
@@ -150,10 +134,56 @@ export class RunTree {
     return supervisor;
   }
 
+  /**
+   * Takes up runs again that a lost host left unfinished, under their old ids (SPEC J5): parents find their children
+   * again, and what had ended is not repeated.
+   * @param runs every run of the trees to take up, ended ones too, parents before children.
+   * @returns the roots.
+   */
+  recover(runs: readonly RecoveredRun[]): readonly RunSupervisor[] {
+    const states = new Map(runs.map(({ state }) => [state.runId, state]));
+    const suspects = suspectsOf([...states.values()]);
+    const taken: RunSupervisor[] = [];
+    for (const { state, parentRunId, parentEventId } of runs) {
+      const { runId } = state;
+      const root = rootOf(runId);
+      this.#launches.set(root, (this.#launches.get(root) ?? 0) + launchesOf(state));
+      if (state.ended === null) {
+        taken.push(this.#supervise(runId, parentRunId, parentEventId, state));
+      } else if (isAwaited(runId, states.get(parentRunId ?? ''))) {
+        this.#outcomes.set(runId, outcomeOf(state));
+      }
+    }
+    for (const supervisor of taken) {
+      const suspect = suspects.has(supervisor.runId);
+      if (suspect && supervisor.isOnLastChance) this.#quarantine.add(supervisor);
+      else supervisor.resume(suspect);
+    }
+    this.#quarantine.next();
+    const roots = taken.filter((supervisor) => supervisor.parentRunId === null);
+    for (const root of roots) this.#forgetAtEnd(root);
+    return roots;
+  }
+
+  /** A supervisor has recorded something. */
+  recorded(runId: string): void {
+    this.#quarantine.recorded(runId);
+  }
+
+  /** A child that began before its host was lost: still running, or how it ended. */
+  recovered(runId: string): RunSupervisor | ChildOutcome | undefined {
+    return this.#supervisors.get(runId) ?? this.#outcomes.get(runId);
+  }
+
   forget(runId: string): void {
     this.#supervisors.delete(runId);
     this.#launches.delete(runId);
-    this.#inline.delete(runId);
+    this.#outcomes.delete(runId);
+  }
+
+  #forgetAtEnd(root: RunSupervisor): void {
+    const forget = () => this.forget(root.runId);
+    root.durableEnd().then(forget, forget);
   }
 
   /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
@@ -184,7 +214,7 @@ export class RunTree {
 
   /** SPEC G2, G3: why this run may not use this tool of delegation, `null` where it may. */
   delegationRefusal(spec: RunSpec, tool: string): Extract<CallVerdict, { kind: 'refused' }> | null {
-    const judged = judgeDelegation(this.#config, this.#callerOf(spec));
+    const judged = judgeDelegation(this.#config, callerOf(spec));
     if (!judged.allowed) return refused('delegation_forbidden', judged.words);
     if (spec.depth >= spec.depth_max) {
       return refused('depth_limit', depthRefusal(spec.depth, spec.depth_max));
@@ -199,64 +229,25 @@ export class RunTree {
   }
 
   findTarget(spec: RunSpec, asked: string): DelegationTarget {
-    return findTarget(this.#config, this.#callerOf(spec), spec.project, asked);
+    return findTarget(this.#config, callerOf(spec), spec.project, asked);
   }
 
   /** What a run's actor begins with; the same object for runs that begin alike. */
   briefOf(spec: RunSpec): AgentBrief {
     const known = this.#briefs.get(spec.scope);
     if (known !== undefined) return known;
-    const brief: AgentBrief = {
-      agentId: spec.agent_id,
-      system: spec.system_prompt,
-      model: spec.model,
-      tools: spec.agentic ? this.#toolSpecs(spec) : [],
-      scope: spec.scope,
-    };
+    const brief = briefOf(this.#config, this.tools(), spec);
     this.#briefs.set(spec.scope, brief);
     return brief;
   }
 
-  /** What a run's model is offered. */
-  #toolSpecs(spec: RunSpec): ToolSpec[] {
-    const targets = () =>
-      reachableTargets(this.#config, this.#callerOf(spec), spec.project).map(
-        ({ agent }) => agent.id,
-      );
-    return spec.tools.flatMap((name): ToolSpec[] => {
-      if (name === 'delegate') return [delegateSpec(targets())];
-      if (name === 'plan') return [planSpecTool(targets())];
-      if (name === SUBMIT_REVIEW) return [submitReviewSpec(spec.review_of)];
-      if (name === 'agents') return [agentsSpec()];
-      if (name === 'spawn_subagent') return [spawnSubagentSpec()];
-      const definition = this.tools().get(name);
-      if (definition === undefined) return [];
-      const { description, parameters } = definition;
-      return [{ name, description, parameters }];
-    });
-  }
-
-  /** SPEC A1. */
   runControlTool(spec: RunSpec, name: string): ToolOutcome {
-    if (name !== 'agents') {
-      const error = `no supervisor carries out '${name}'`;
-      return { ok: false, errorType: 'unknown_tool', error, effect: 'none' };
-    }
-    const entries = roster(this.#config, this.#callerOf(spec), spec.project, {
-      depth: spec.depth,
-      depthMax: spec.depth_max,
-    });
-    const data = { agents: entries } as unknown as JsonObject;
-    return { ok: true, text: JSON.stringify(data, null, 2), data };
+    return runControlTool(this.#config, spec, name);
   }
 
   /** Whom a root run of this agent could delegate to. */
   rosterOf(agent: AgentConfig): readonly RosterEntry[] {
-    const { runtimeProfile, id, project } = agent;
-    const profile =
-      this.#config.runtimeProfiles.get(runtimeProfile ?? '') ?? DEFAULT_RUNTIME_PROFILE;
-    const at = { depth: 0, depthMax: profile.maxDelegationDepth };
-    return judgeDelegation(this.#config, id).allowed ? roster(this.#config, id, project, at) : [];
+    return rosterOfRoot(this.#config, agent);
   }
 
   heardDelta(runId: string, turn: number, text: string): void {
@@ -272,42 +263,22 @@ export class RunTree {
     }
   }
 
-  #supervise(runId: string, parentRunId: string | null, cause: string | null): RunSupervisor {
+  #supervise(
+    runId: string,
+    parentRunId: string | null,
+    cause: string | null,
+    state?: RunState,
+  ): RunSupervisor {
     const supervisor = new RunSupervisor({
       engine: this.#options.engine,
       tree: this,
       runId,
       parentRunId,
       parentEventId: cause,
+      ...(state === undefined ? {} : { state }),
       stopGraceMs: this.#config.runtime.stopGraceMs,
     });
     this.#supervisors.set(runId, supervisor);
     return supervisor;
-  }
-
-  /** The child's own definition as it is now: for `spawn_subagent` the caller's, also where that was given inline. */
-  #definitionOf(spec: RunSpec, child: ChildState): AgentConfig {
-    const inline =
-      spec.raw && child.kind === 'subagent' ? this.#inline.get(spec.root_run_id) : null;
-    // SPEC P12: resolved again at every launch, reachability included.
-    const again = child.kind === 'plan' ? this.findTarget(spec, child.agentId) : null;
-    if (again?.ok === false) throw new Fault('agent.unusable', again.words);
-    if (again?.mode === 'independent') {
-      throw new Fault('agent.unusable', independentWords(child.agentId));
-    }
-    const agent = inline ?? this.#config.agents.get(child.agentId);
-    if (agent === undefined) {
-      throw new Fault('agent.not-found', `Agent '${child.agentId}' is not configured any more`);
-    }
-    if (!agent.enabled && child.kind !== 'subagent') {
-      throw new Fault('agent.unusable', `Agent '${agent.id}' was disabled before its launch`);
-    }
-    return agent;
-  }
-
-  #callerOf(spec: RunSpec): Caller {
-    if (!spec.raw) return spec.agent_id;
-    const definition = this.#inline.get(spec.root_run_id);
-    return definition === undefined ? { raw: true } : { raw: true, definition };
   }
 }

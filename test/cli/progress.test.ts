@@ -31,7 +31,7 @@ function stage(options: { tty: boolean; env?: Record<string, string>; quiet?: bo
   const context: Context = { terminal, options: global };
   return {
     terminal,
-    progress: openProgress(context, 'run_r', wallClock),
+    progress: openProgress(context, ['run_r'], wallClock),
     out: out.text,
     err: err.text,
   };

@@ -119,7 +119,7 @@ describe('looking at runs without a host', () => {
     await run.code;
     const ps = await stage.cli('ps');
     expect(ps.out).toMatch(new RegExp(`^${runId} +lead +interrupted`, 'm'));
-    expect(ps.err).toContain('interrupted: its host stopped before the run ended');
+    expect(ps.err).toBe('1 unfinished run: `troupe resume` goes on with it\n');
     expect((await stage.cli('tree', runId)).out).toMatch(/^lead run_\S+ +interrupted/);
     const log = await stage.cli('log', runId, '--follow');
     expect(log.code).toBe(1);

@@ -51,7 +51,7 @@ async function changed(agents: Readonly<Record<string, object>>, tasks?: readonl
   };
   const world = new SimWorld({ config: configOf({}), random: seededRandom(1), model });
   const root = world.start('lead');
-  await world.engine.runDry();
+  await world.runDry();
   audit(world.events);
   const own = world.eventsOf(root.runId);
   const find = (type: string, id: string) =>
@@ -158,7 +158,7 @@ describe('the time of a run is up while its plan is going', () => {
       },
     });
     const root = world.start('lead');
-    await world.engine.runDry();
+    await world.runDry();
     audit(world.events);
     const own = world.eventsOf(root.runId);
     const timeUp = own.findIndex(({ type }) => type === 'plan.time_limit');

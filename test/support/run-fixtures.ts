@@ -21,6 +21,7 @@ export function specOf(change: Partial<RunSpec> = {}): RunSpec {
     project: null,
     origin: 'user',
     raw: false,
+    inline: null,
     root_run_id: 'run_r',
     depth: 0,
     depth_max: 2,

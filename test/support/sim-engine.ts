@@ -1,193 +1,225 @@
-import { toWire } from '../../src/base/fault.ts';
-import type { Random } from '../../src/base/random.ts';
-import type { AgentBrief, AgentInit, ToAgent } from '../../src/runtime/core/agent-protocol.ts';
+import { Fault } from '../../src/base/fault.ts';
+import type { AgentBrief, AgentInit, ComputeJob } from '../../src/runtime/core/agent-protocol.ts';
+import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import type { Message } from '../../src/runtime/core/message.ts';
 import type { ModelAnswer } from '../../src/runtime/core/model.ts';
-import type { ToolDefinition, ToolOutcome } from '../../src/runtime/core/tool.ts';
-import type { AgentLink, AgentListener, EnginePort } from '../../src/runtime/engine.ts';
-import { createMemoryJournal, type MemoryJournal } from '../../src/runtime/memory-journal.ts';
+import { callIndexOf } from '../../src/runtime/core/run-event.ts';
+import type {
+  ToolContext,
+  ToolDefinition,
+  ToolEffect,
+  ToolOutcome,
+} from '../../src/runtime/core/tool.ts';
+import type {
+  AgentLink,
+  AgentListener,
+  ApprovalAnswer,
+  ApprovalRequest,
+  EnginePort,
+} from '../../src/runtime/engine.ts';
+import type { Seeded } from './seeded-random.ts';
+import { SimAgent, SimThread } from './sim-agent.ts';
+import { CALM, type Faults } from './sim-faults.ts';
+import { SimJournal } from './sim-journal.ts';
+import { type Act, SimLog } from './sim-log.ts';
+import { type CallPlace, playTool, SIM_TOOLS } from './sim-tools.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** What a simulated model says to a history; throwing is a model that failed. */
 export type SimModel = (init: AgentInit, history: readonly Message[], turn: number) => ModelAnswer;
 
 export interface SimOptions {
-  readonly random: Random;
+  readonly random: Seeded;
   readonly model: SimModel;
-  readonly tools?: readonly ToolDefinition[];
-  /** Milliseconds that a request or a call takes; default at random up to 50. */
-  readonly delayMs?: (what: string) => number;
+  /** Default: none. */
+  readonly faults?: Faults;
+  /** Of the hosts before this one, to go on with. */
+  readonly log?: SimLog;
+  /** In place of an answer by chance. */
   readonly approve?: EnginePort['approve'];
+  /** Milliseconds that a request or a call takes, in place of a time by chance. */
+  readonly delayMs?: (what: 'ask' | 'run') => number;
+  /** What an earlier host had committed. */
+  readonly events?: readonly JournalEvent[];
+  /** The time at which this host begins. */
+  readonly nowMs?: number;
 }
 
-export const workTool: ToolDefinition = {
-  name: 'work',
-  description: 'works',
-  parameters: { type: 'object' },
-  effect: 'read',
-  place: 'actor',
-  timeoutMs: 1000,
-};
-
-export const actTool: ToolDefinition = { ...workTool, name: 'act', effect: 'effectful' };
+/** Threads that runs share. */
+const THREADS = 2;
 
 /** The engine without threads or disk: actors are objects, time is turned by hand, chance comes from a seed. */
 export class SimEngine implements EnginePort {
-  readonly clock: VirtualClock;
-  readonly random: Random;
-  readonly journal: MemoryJournal;
+  /** The world's own time: what happens in it is not the runtime's to take back. */
+  readonly world: VirtualClock;
+  readonly clock: ReturnType<VirtualClock['counted']>;
+  readonly random: Seeded;
+  readonly faults: Faults;
+  readonly journal: SimJournal;
   readonly approve: EnginePort['approve'];
-  readonly asked: { runId: string; turn: number; history: readonly Message[] }[] = [];
-  readonly ran: string[] = [];
-  readonly kept = new Map<string, string>();
-  readonly live = new Map<string, SimAgent>();
+  readonly live = new Set<SimAgent>();
+  readonly threads = Array.from({ length: THREADS }, () => new SimThread());
   readonly options: SimOptions;
-  readonly #tools: ReadonlyMap<string, ToolDefinition>;
+  readonly log: SimLog;
+  /** Of calls that go on elsewhere and that nobody has called off. */
+  readonly unanswered = new Set<AbortSignal>();
+  readonly #host: number;
 
   constructor(options: SimOptions) {
     this.options = options;
     this.random = options.random;
-    this.clock = new VirtualClock(() => options.random.unit());
-    this.journal = createMemoryJournal();
-    this.approve = options.approve ?? null;
-    this.#tools = new Map((options.tools ?? [workTool, actTool]).map((tool) => [tool.name, tool]));
+    this.faults = options.faults ?? CALM;
+    this.log = options.log ?? new SimLog();
+    this.world = new VirtualClock(() => options.random.unit(), options.nowMs);
+    this.clock = this.world.counted();
+    this.journal = new SimJournal(options.events ?? [], (release) => {
+      const { random, faults, world } = this;
+      if (!random.chance(faults.slowDisk)) return false;
+      world.after(random.int(60), release);
+      return true;
+    });
+    this.#host = this.log.hostEnds.length;
+    const byChance: EnginePort['approve'] = (request, signal) => this.#approve(request, signal);
+    const approve = this.faults.approval === 'nobody' ? null : byChance;
+    this.approve = options.approve ?? approve;
   }
 
-  openAgent(runId: string, brief: AgentBrief, listener: AgentListener): AgentLink {
-    const agent = new SimAgent(this, { ...brief, runId }, listener);
-    this.live.set(runId, agent);
+  openAgent(
+    runId: string,
+    brief: AgentBrief,
+    listener: AgentListener,
+    isolated: boolean,
+  ): AgentLink {
+    if (this.random.chance(this.faults.openRefused)) {
+      throw new Fault('pool.closed', 'no thread is left');
+    }
+    const shared = this.threads[this.random.int(this.threads.length)];
+    const thread = isolated || shared === undefined ? new SimThread() : shared;
+    const agent = new SimAgent(this, { ...brief, runId }, listener, thread);
+    this.live.add(agent);
     return agent;
   }
 
-  async compute(): Promise<ToolOutcome> {
-    return { ok: true, text: 'computed' };
+  compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome> {
+    return this.#elsewhere(job.name, job.callKey, signal);
   }
 
-  async runHostTool(): Promise<ToolOutcome> {
-    return { ok: true, text: 'hosted' };
+  runHostTool(
+    name: string,
+    _argsText: string,
+    context: ToolContext<AbortSignal>,
+  ): Promise<ToolOutcome> {
+    return this.#elsewhere(name, context.callKey, context.signal);
   }
 
   tools(): ReadonlyMap<string, ToolDefinition> {
-    return this.#tools;
+    return SIM_TOOLS;
   }
 
-  async keep(runId: string, frame: string, text: string): Promise<string> {
-    this.kept.set(`${runId}/${frame}`, text);
-    return `/kept/${runId}/${frame}`;
-  }
-
-  delay(what: string): number {
-    return this.options.delayMs?.(what) ?? Math.floor(this.random.unit() * 50);
-  }
-
-  /** Turns time until nothing is left to happen, letting promises settle between two instants. */
-  async runDry(stepsMax = 200_000): Promise<void> {
-    for (let step = 0; step < stepsMax; step += 1) {
-      await settle();
-      if (!this.clock.step()) {
-        await settle();
-        if (this.clock.pending === 0) return;
-      }
-    }
-    throw new Error(`the simulation did not come to rest in ${stepsMax} steps`);
-  }
-}
-
-export class SimAgent implements AgentLink {
-  readonly #engine: SimEngine;
-  readonly #init: AgentInit;
-  readonly #listener: AgentListener;
-  readonly #pending = new Map<string, { untime: () => void; abort: () => void }>();
-  #history: readonly Message[] = [];
-  #released = false;
-
-  constructor(engine: SimEngine, init: AgentInit, listener: AgentListener) {
-    this.#engine = engine;
-    this.#init = init;
-    this.#listener = listener;
-  }
-
-  tell(body: ToAgent): void {
-    if (this.#released) return;
-    if (body.kind === 'ask') this.#ask(body);
-    else if (body.kind === 'run') this.#run(body);
-    else {
-      const key = body.kind === 'abort-ask' ? `ask:${body.turn}` : `run:${body.turn}/${body.call}`;
-      this.#pending.get(key)?.abort();
-    }
-  }
-
-  release(): void {
-    this.#released = true;
-    this.#engine.live.delete(this.#init.runId);
-    for (const { untime } of this.#pending.values()) untime();
-    this.#pending.clear();
-  }
-
-  /** The thread under it dies. */
-  die(message: string): void {
-    if (this.#released) return;
-    this.release();
-    this.#listener.lost({ code: 'actor.lost', message, retry: 'unsafe', detail: {} });
-  }
-
-  #later(key: string, delayMs: number, happen: () => void, aborted: () => void): void {
-    const untime = this.#engine.clock.after(delayMs, () => {
-      this.#pending.delete(key);
-      happen();
-    });
-    const abort = () => {
-      untime();
-      const unabort = this.#engine.clock.after(this.#engine.delay('abort'), () => {
-        this.#pending.delete(key);
-        aborted();
+  keep(runId: string, frame: string, text: string): Promise<string> {
+    const name = `/kept/${runId}/${frame}`;
+    const fails = this.random.chance(this.faults.keepFails);
+    return new Promise((resolve, reject) => {
+      this.world.after(this.random.int(20), () => {
+        if (fails) return reject(new Error('the disk is full'));
+        this.log.kept.set(name, text);
+        resolve(name);
       });
-      this.#pending.set(key, { untime: unabort, abort: () => undefined });
-    };
-    this.#pending.set(key, { untime, abort });
+    });
   }
 
-  #ask({ turn, messages, fresh }: Extract<ToAgent, { kind: 'ask' }>): void {
-    this.#history = fresh ? messages : [...this.#history, ...messages];
-    const history = this.#history;
-    const { runId } = this.#init;
-    this.#engine.asked.push({ runId, turn, history });
-    const fail = (thrown: unknown, code: 'model.server-error' | 'model.aborted') =>
-      this.#listener.receive({ kind: 'failed', turn, fault: toWire(thrown, code) });
-    this.#later(
-      `ask:${turn}`,
-      this.#engine.delay('ask'),
-      () => {
-        try {
-          const answer = this.#engine.options.model(this.#init, history, turn);
-          const checks = answer.calls.map(() => ({ ok: true }) as const);
-          this.#listener.receive({ kind: 'answered', turn, answer, checks });
-        } catch (thrown) {
-          fail(thrown, 'model.server-error');
-        }
-      },
-      () => fail(new Error('aborted'), 'model.aborted'),
-    );
+  delay(what: 'ask' | 'run' = 'run'): number {
+    return this.options.delayMs?.(what) ?? this.random.int(this.faults.delayMs + 1);
   }
 
-  #run({ turn, call, name, callKey }: Extract<ToAgent, { kind: 'run' }>): void {
-    const say = (outcome: ToolOutcome) =>
-      this.#listener.receive({ kind: 'ran', turn, call, outcome });
-    this.#later(
-      `run:${turn}/${call}`,
-      this.#engine.delay('run'),
-      () => {
-        this.#engine.ran.push(callKey);
-        say({ ok: true, text: `${name} done` });
-      },
-      () => say({ ok: false, errorType: 'cancelled', error: 'cancelled', effect: 'uncertain' }),
-    );
+  /** A text that is like no other, now and then a very long one. */
+  text(about: string): string {
+    const text = `${about} (${this.random.id()})`;
+    return this.random.chance(this.faults.longTexts) ? text.padEnd(900, ' ...') : text;
+  }
+
+  /** Records that something begins. @returns how often that very thing has begun, this time included. */
+  begin(
+    kind: 'ask' | 'call' | 'approve',
+    place: CallPlace,
+    name: string,
+    effect: ToolEffect,
+    history?: readonly Message[],
+  ): number {
+    const act = { ...this.#act(kind, place, name, effect), ...(history && { history }) };
+    const { acts } = this.log;
+    acts.push(act);
+    return acts.filter((each) => each.kind === kind && isAt(each, place)).length;
+  }
+
+  note(
+    kind: 'effect' | 'said',
+    place: CallPlace,
+    name: string,
+    effect: ToolEffect,
+    text?: string,
+  ): void {
+    const act = this.#act(kind, place, name, effect);
+    this.log.acts.push({ ...act, ...(text !== undefined && { text }) });
+  }
+
+  #act(kind: Act['kind'], place: CallPlace, name: string, effect: ToolEffect): Act {
+    const { lastGiven: given, lastSeq: committed } = this.journal;
+    return { kind, ...place, name, effect, given, committed, host: this.#host };
+  }
+
+  #elsewhere(name: string, callKey: string, signal: AbortSignal): Promise<ToolOutcome> {
+    const definition = SIM_TOOLS.get(name);
+    if (definition === undefined) throw new Error(`no tool '${name}' to run`);
+    return new Promise((resolve) => {
+      const going = playTool(
+        this,
+        definition,
+        placeOf(callKey),
+        (outcome) => {
+          this.unanswered.delete(signal);
+          resolve(outcome);
+        },
+        null,
+      );
+      this.#watch(signal, () => going.abort());
+    });
+  }
+
+  #approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const { random, faults } = this;
+    const { runId, callId, tool } = request;
+    const place = { runId, turn: 0, call: 0 };
+    this.begin('approve', place, `${tool} ${callId}`, 'read');
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        this.unanswered.delete(signal);
+        if (random.chance(faults.approvalBreaks)) reject(new Error('the terminal is gone'));
+        else if (random.chance(faults.approvalDenied)) {
+          resolve({ granted: false, by: 'tester', why: 'no' });
+        } else resolve({ granted: true, by: 'tester', why: '' });
+      };
+      if (!random.chance(faults.approvalUnanswered)) this.world.after(this.delay(), end);
+      this.#watch(signal, () => undefined);
+    });
+  }
+
+  #watch(signal: AbortSignal, aborted: () => void): void {
+    this.unanswered.add(signal);
+    signal.addEventListener('abort', () => {
+      this.unanswered.delete(signal);
+      aborted();
+    });
   }
 }
 
-/** Lets every promise that can settle do so. */
-export async function settle(): Promise<void> {
-  for (let round = 0; round < 3; round += 1) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
+function isAt(act: Act, { runId, turn, call }: CallPlace): boolean {
+  return act.runId === runId && act.turn === turn && act.call === call;
+}
+
+function placeOf(callKey: string): CallPlace {
+  const at = callKey.lastIndexOf('/turn-');
+  const frame = callKey.slice(at + 1);
+  const turn = Number(/^turn-(\d+)/.exec(frame)?.[1] ?? 0);
+  return { runId: callKey.slice(0, at), turn, call: callIndexOf(frame) };
 }

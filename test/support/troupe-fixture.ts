@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { Troupe, type TroupeOptions } from '../../src/host.ts';
 import type { Run, RunOutcome } from '../../src/run.ts';
+import { auditJournal } from '../../src/runtime/core/audit.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import { openJournalReader } from '../../src/runtime/journal-reader.ts';
 import type { StartRequest } from '../../src/start-request.ts';
@@ -195,7 +196,9 @@ export class Stage {
   async close(): Promise<void> {
     try {
       await this.quiet();
-      audit(await this.events());
+      const events = await this.events();
+      audit(events);
+      expect(auditJournal(events).filter(({ severity }) => severity !== 'info')).toEqual([]);
     } finally {
       await this.drop();
     }

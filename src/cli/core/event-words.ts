@@ -15,6 +15,7 @@ type Words = (data: JsonObject) => string;
 const WORDS: Readonly<Record<string, Words>> = {
   'run.started': (data) =>
     `agent ${text(data['agent_id'])}, ${runModel(data)}: ${text(data['prompt'])}`,
+  'run.resumed': (data) => text(data['detail']),
   'run.user_note': (data) => `${text(data['note_id'])}: ${text(data['text'])}${forwarded(data)}`,
   'run.stopping': (data) =>
     `${text(data['status'])} by ${text(data['by'])}: ${text(data['reason'])}`,

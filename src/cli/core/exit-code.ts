@@ -7,6 +7,14 @@ export function exitOfStatus(status: 'completed' | 'failed' | 'cancelled' | 'inc
   return EXIT[status];
 }
 
+/** Of several runs: a failure counts most, then a run without its own end, then one that was called off. */
+export function worstExit(statuses: readonly (keyof typeof WORSE)[]): number {
+  const worst = [...statuses].sort((one, other) => WORSE[other] - WORSE[one])[0];
+  return exitOfStatus(worst ?? 'completed');
+}
+
+const WORSE = { completed: 0, cancelled: 1, incomplete: 2, failed: 3 } as const;
+
 /** What the user wrote, on the command line or in the configuration, and not what happened then. */
 const USAGE_CODES: readonly FaultCode[] = [
   'agent.not-found',

@@ -1,6 +1,6 @@
 import type { FaultWire } from '../../base/fault.ts';
 import type { ModelAnswer } from './model.ts';
-import type { CallVerdict, ChildOutcome, Note, StopData } from './run-event.ts';
+import type { CallVerdict, ChildOutcome, Note, ResumeData, StopData } from './run-event.ts';
 import type { RunSpec } from './run-spec.ts';
 import type { ToolOutcome } from './tool.ts';
 
@@ -49,6 +49,7 @@ export type RunCommand =
       readonly forwardFailed: readonly string[];
     }
   | { readonly type: 'stop'; readonly stop: StopData }
+  | { readonly type: 'resume'; readonly resume: ResumeData }
   /** Everything that was in flight for a stopping run has settled or was terminated. */
   | { readonly type: 'halted' }
   /** Decide what a long step left undone. */

@@ -1,22 +1,13 @@
 import { assertNever } from '../../base/never.ts';
-import { delegateResult, structuredResult, subagentResult } from './child-result.ts';
+import { childEnded } from './child-end.ts';
 import type { Step } from './parted-machine.ts';
-import { endTask } from './plan-decide.ts';
 import { planEvent } from './plan-event.ts';
+import { resumed } from './resumption.ts';
 import type { RunCommand } from './run-command.ts';
-import { type ChildOutcome, callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
+import { callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
 import { endOf, following, refusalOf } from './run-follow.ts';
-import {
-  type CallState,
-  type ChildState,
-  callAt,
-  childAt,
-  isRunning,
-  livePlans,
-  planOf,
-  type RunState,
-} from './run-state.ts';
+import { type CallState, callAt, livePlans, type RunState } from './run-state.ts';
 import { settleCalls } from './run-verdict.ts';
 
 /** So many events decided, the rest is left to a command of its own: nothing else waits for a fan-out of thousands. */
@@ -62,7 +53,7 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
     case 'approval':
       return approval(state, command);
     case 'child-ended':
-      return childEnded(state, command);
+      return childEnded(state, command.ordinal, command.outcome);
     case 'note':
       return [
         runEvent('run.user_note', null, {
@@ -73,6 +64,8 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
       ];
     case 'stop':
       return stop(state, command);
+    case 'resume':
+      return resumed(state, command.resume);
     case 'halted':
       return halted(state);
     case 'proceed':
@@ -160,7 +153,7 @@ function reviewed(state: RunState, said: RunEvent): RunEvent[] {
 function stop(state: RunState, command: Asked<'stop'>): RunEvent[] {
   if (state.stopping !== null || state.phase === 'pending') return [];
   const plans = livePlans(state);
-  if (command.stop.reason !== 'run_time_limit' || plans.length === 0) {
+  if (command.stop.by !== 'limit' || plans.length === 0) {
     return [runEvent('run.stopping', null, command.stop)];
   }
   return plans.map((plan) =>
@@ -191,7 +184,7 @@ function ran(state: RunState, command: Asked<'ran'>): RunEvent[] {
       ...about,
       error_type: outcome.errorType,
       error: outcome.error,
-      effect: outcome.effect,
+      effect: wasRepeated(state, call) && outcome.effect === 'none' ? 'uncertain' : outcome.effect,
       text: outcome.text ?? '',
     }),
   ];
@@ -216,73 +209,6 @@ function approval(state: RunState, command: Asked<'approval'>): RunEvent[] {
       full_path: null,
     }),
   ];
-}
-
-function childEnded(state: RunState, command: Asked<'child-ended'>): RunEvent[] {
-  const child = childAt(state, command.ordinal);
-  if (child === undefined || !isRunning(child)) return [];
-  const plan = child.kind === 'plan' ? planOf(state, child) : undefined;
-  if (plan !== undefined) {
-    const { outcome } = command;
-    return endTask(plan, child.ordinal, outcome, outcome.review);
-  }
-  const launcher = callAt(state, child.call);
-  const call = launcher?.ordinal === child.ordinal ? launcher : undefined;
-  const frame = call === undefined ? null : callFrame(state.turn, call.index);
-  const ending = endOfChild(child, command.outcome, frame);
-  return call === undefined
-    ? [ending]
-    : [ending, resultOfChild(state, call, child, command.outcome)];
-}
-
-function endOfChild(child: ChildState, outcome: ChildOutcome, frame: string | null): RunEvent {
-  const data = {
-    child_run_id: child.runId,
-    agent_id: child.agentId,
-    ordinal: child.ordinal,
-    turns: outcome.turns,
-    effect: outcome.effect,
-    operations: outcome.operations,
-    usage: outcome.usage,
-    cost_cents: outcome.cost_cents,
-  };
-  const timedOut = outcome.status === 'cancelled' && outcome.stopped_by === 'deadline';
-  if (outcome.status === 'failed' || timedOut) {
-    const errorType = timedOut ? 'timeout' : (outcome.error_type ?? 'failed');
-    return runEvent('delegation.failed', frame, { ...data, error_type: errorType });
-  }
-  return runEvent('delegation.completed', frame, { ...data, child_status: outcome.status });
-}
-
-function resultOfChild(
-  state: RunState,
-  call: CallState,
-  child: ChildState,
-  outcome: ChildOutcome,
-): RunEvent {
-  const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
-  const frame = callFrame(state.turn, call.index);
-  const about = {
-    call_id: call.id,
-    name: call.name,
-    full_path: outcome.full_path,
-    structured: structuredResult(outcome),
-  };
-  if (!result.isError) {
-    return runEvent('tool.completed', frame, {
-      ...about,
-      text: result.text,
-      chars: result.text.length,
-    });
-  }
-  return runEvent('tool.failed', frame, {
-    ...about,
-    error_type: result.errorType,
-    error: result.text,
-    effect: outcome.effect,
-    text: result.partial,
-    chars: result.partial.length,
-  });
 }
 
 /** The last step of a stopping run: every call that has no end gets one, then the one terminal event (SPEC N2, R12). */
@@ -319,4 +245,10 @@ function mayHaveActed(call: CallState): boolean {
 /** An answer that is nothing but reasoning is no answer; an unclosed `<think>` swallows the rest. */
 function withoutThinking(text: string): string {
   return text.replace(/<think>[\s\S]*?(<\/think>|$)/g, '');
+}
+
+/** An earlier attempt at a call that may be run again may have had the effect that the last one had not. */
+function wasRepeated(state: RunState, call: CallState): boolean {
+  const changes = call.verdict.kind === 'tool' && call.verdict.effect === 'idempotent';
+  return changes && state.resumedAt > call.cause;
 }

@@ -93,6 +93,15 @@ export interface StopData {
   readonly error_type: string | null;
 }
 
+/** Why a run had to be taken up again. */
+export interface ResumeData {
+  /** `host_lost`: the process ended; `thread_lost`: only the thread under the run's actor. */
+  readonly why: 'host_lost' | 'thread_lost';
+  readonly detail: string;
+  /** Its own work was going on when that happened, so it may have been the cause. */
+  readonly suspect: boolean;
+}
+
 export interface Note {
   readonly note_id: string;
   readonly text: string;
@@ -100,6 +109,8 @@ export interface Note {
 
 interface Shapes {
   'run.started': RunSpec;
+  /** The run goes on after its host or its thread was lost (SPEC J5, J7). */
+  'run.resumed': ResumeData;
   'run.user_note': Note & {
     readonly forwarded_to: readonly string[];
     readonly forward_failed: readonly string[];

@@ -1,4 +1,4 @@
-import type { Autonomy } from './config.ts';
+import type { AgentConfig, Autonomy } from './config.ts';
 import type { ModelRef } from './model.ts';
 import type { FileScope, ToolScope } from './tool.ts';
 
@@ -26,6 +26,8 @@ export interface RunSpec {
   readonly origin: RunOrigin;
   /** Started from an inline definition instead of a configured agent: the privileged path of SPEC G1. */
   readonly raw: boolean;
+  /** The inline definition of a raw run: its sub-agents are resolved from it, also after a restart. */
+  readonly inline: AgentConfig | null;
   readonly root_run_id: string;
   /** 0 for a root; each level of delegation or of `spawn_subagent` adds one (SPEC G3, S2). */
   readonly depth: number;

@@ -85,6 +85,12 @@ export interface RunState {
   readonly effect: Effect;
   readonly operations: readonly string[];
   readonly lastText: string;
+  /** How often its host was lost under its own work since the last turn that nothing interrupted (SPEC J5). */
+  readonly hostLosses: number;
+  /** Place of its last `run.resumed`, 0 where there is none. */
+  readonly resumedAt: number;
+  /** A call of this turn was cut off by a loss. */
+  readonly isInterrupted: boolean;
   readonly stopping: StopData | null;
   readonly status: 'pending' | 'running' | RunStatusEnded;
   readonly ended: TerminalData | null;
@@ -120,6 +126,9 @@ export function pendingRun(runId: string): RunState {
     effect: 'none',
     operations: [],
     lastText: '',
+    hostLosses: 0,
+    isInterrupted: false,
+    resumedAt: 0,
     stopping: null,
     status: 'pending',
     ended: null,
@@ -177,6 +186,20 @@ export function planOf(state: RunState, child: ChildState): PlanState | undefine
 /** Plans that have not ended. */
 export function livePlans(state: RunState): readonly PlanState[] {
   return state.plans.length === 0 ? [] : state.plans.filter((plan) => plan.ended === null);
+}
+
+/** Launches that were granted to calls which have not begun their children yet (SPEC R11). */
+export function queuedLaunches(state: RunState): number {
+  let queued = 0;
+  for (const { status, verdict } of state.calls) {
+    if (status === 'done' || status === 'running') continue;
+    if (verdict.kind === 'delegate' || verdict.kind === 'subagent') queued += 1;
+    if (verdict.kind === 'plan') queued += verdict.plan.tasks.length;
+  }
+  for (const plan of livePlans(state)) {
+    queued += plan.tasks.filter(({ round }) => round === 0).length;
+  }
+  return queued;
 }
 
 /** Turns begun so far: what `turns` means in every result. */

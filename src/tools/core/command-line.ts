@@ -62,6 +62,7 @@ export function judgeCommand(scope: CommandScope, line: string): CommandVerdict 
     const judge = new Judge(scope);
     judge.line(line, 0);
     if (judge.commands.length === 0 && judge.redirects.length === 0) return refused('it is empty');
+    if (judge.movesOthers) return refused(MOVES_OTHERS);
     const { risk, redirects, commands } = judge;
     return { ok: true, risk, redirects, commands };
   } catch (thrown) {
@@ -69,6 +70,10 @@ export function judgeCommand(scope: CommandScope, line: string): CommandVerdict 
     throw thrown;
   }
 }
+
+/** Paths are judged as named from the workspace, so nothing may stand elsewhere when it opens them. */
+const MOVES_OTHERS =
+  'it changes the directory for other commands; commands start in the workspace: leave cd out and name paths from there';
 
 class Refused extends Error {}
 
@@ -81,6 +86,10 @@ class Judge {
 
   constructor(scope: CommandScope) {
     this.#scope = scope;
+  }
+
+  get movesOthers(): boolean {
+    return this.#changesDirectory && this.commands.length > 1;
   }
 
   line(text: string, depth: number): void {

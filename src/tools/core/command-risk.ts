@@ -145,6 +145,12 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
       high(ROOT, { matches: '(?:.*,)?[ugoa]*[+=][rwxXugo]*s.*|0*[2-7][0-7]{3}' }),
     ],
   },
+  { programs: names('npx bunx pnpx'), risk: 'high', why: RUNS },
+  {
+    programs: names('npm pnpm yarn bun'),
+    risk: 'medium',
+    rules: names('exec x dlx explore config set').map((subcommand) => high(RUNS, { subcommand })),
+  },
   { programs: names('dd shred wipefs truncate srm'), risk: 'high', why: DESTROYS },
   {
     programs: names(`

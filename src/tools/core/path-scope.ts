@@ -31,12 +31,8 @@ export function judgePath(scope: FileScope, absolutePath: string, mode: PathMode
   if (isInAny(path, scope.forbidden)) {
     return refusal('forbidden', `${quoted(absolutePath)} is forbidden (forbidden_paths)`);
   }
-  if (mode === 'write' && isInAny(path, scope.protected)) {
-    return refusal(
-      'protected',
-      `${quoted(absolutePath)} belongs to troupe itself (config, journal, state) and is never writable by a tool`,
-    );
-  }
+  const own = mode === 'write' ? ownRefusal(scope, path, absolutePath) : null;
+  if (own !== null) return own;
   const root = deepestRoot(scope, path);
   const kernel = deepest(path, KERNEL_DIRS);
   if (kernel > 0 && (root === null || root.depth < kernel)) {
@@ -50,6 +46,25 @@ export function judgePath(scope: FileScope, absolutePath: string, mode: PathMode
     return refusal('write-only', `${quoted(absolutePath)} is in a root that is write-only`);
   }
   return ALLOWED;
+}
+
+/** What no root makes writable: troupe's own files, and those that decide what git runs. */
+function ownRefusal(
+  scope: FileScope,
+  path: readonly string[],
+  absolutePath: string,
+): PathVerdict | null {
+  if (isInAny(path, scope.protected)) {
+    return refusal(
+      'protected',
+      `${quoted(absolutePath)} belongs to troupe itself (config, journal, state) and is never writable by a tool`,
+    );
+  }
+  if (!path.includes('.git')) return null;
+  return refusal(
+    'protected',
+    `${quoted(absolutePath)} is in a .git directory, whose files decide what git runs; no tool may write there`,
+  );
 }
 
 /** Every scope of the list must allow it; no scope at all allows nothing (SPEC R9). */

@@ -59,8 +59,6 @@ describe('X1: what an allowed list of programs lets run', () => {
     ['curl -s https://example.org', 'medium'],
     ['npm test', 'medium'],
     ['sort -u file', 'low'],
-    ['cd src && ls', 'low'],
-    ['cd src && ls > /ws/out', 'low'],
     ['export A=1; ls', 'low'],
     ["printf '%s\\n' a", 'low'],
   ])('%j runs, risk %s', (line, risk) => {

@@ -1,0 +1,78 @@
+import {
+  amount,
+  count,
+  flag,
+  listOf,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  place,
+  record,
+  text,
+} from './shape.ts';
+
+const texts = listOf(text);
+
+const fileScope = record({
+  workspaceDir: text,
+  workspaceOnly: flag,
+  roots: texts,
+  readRoots: texts,
+  writeRoots: texts,
+  forbidden: texts,
+  protected: texts,
+});
+
+/** The shape of a `RunSpec`, version 1. */
+export const RUN_SPEC = record({
+  agent_id: text,
+  agent_name: text,
+  project: nullable(text),
+  origin: oneOf('user', 'cron', 'delegate', 'subagent', 'plan'),
+  raw: flag,
+  inline: optional(nullable(object)),
+  root_run_id: text,
+  depth: count,
+  depth_max: count,
+  width_max: place,
+  order: oneOf('fifo', 'eager'),
+  identical: oneOf('share', 'run'),
+  is_subagent: flag,
+  session_key: text,
+  prompt: text,
+  system_prompt: text,
+  model: record({ provider: text, model: text }),
+  provider_type: text,
+  agentic: flag,
+  max_turns: place,
+  started_at_ms: amount,
+  max_run_ms: nullable(amount),
+  delegation_timeout_ms: nullable(amount),
+  parallel_tools: flag,
+  result_chars_max: count,
+  turn_result_chars_max: count,
+  approval_timeout_ms: amount,
+  review_of: optional(texts),
+  tools: texts,
+  risk_profile: text,
+  autonomy: oneOf('read_only', 'supervised', 'full'),
+  auto_approve: texts,
+  always_ask: texts,
+  require_tool_approval: flag,
+  scope: record({
+    files: listOf(fileScope),
+    commands: record({
+      allowed: texts,
+      envPassthrough: texts,
+      timeoutMs: amount,
+      blockHighRisk: flag,
+    }),
+  }),
+  security: record({
+    principal: text,
+    org_position: nullable(text),
+    policy_version: text,
+    files: fileScope,
+  }),
+});

@@ -1,0 +1,79 @@
+import type { JsonObject } from '../base/json.ts';
+import type { AgentBrief } from './core/agent-protocol.ts';
+import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
+import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
+import {
+  type Caller,
+  judgeDelegation,
+  type RosterEntry,
+  reachableTargets,
+  roster,
+} from './core/gate.ts';
+import { SUBMIT_REVIEW, submitReviewSpec } from './core/plan-review.ts';
+import { planSpecTool } from './core/plan-spec.ts';
+import type { RunSpec } from './core/run-spec.ts';
+import type { ToolDefinition, ToolOutcome, ToolSpec } from './core/tool.ts';
+
+/** What a run's actor begins with. */
+export function briefOf(
+  config: ResolvedConfig,
+  tools: ReadonlyMap<string, ToolDefinition>,
+  spec: RunSpec,
+): AgentBrief {
+  return {
+    agentId: spec.agent_id,
+    system: spec.system_prompt,
+    model: spec.model,
+    tools: spec.agentic ? offered(config, tools, spec) : [],
+    scope: spec.scope,
+  };
+}
+
+/** What a run's model is offered. */
+function offered(
+  config: ResolvedConfig,
+  tools: ReadonlyMap<string, ToolDefinition>,
+  spec: RunSpec,
+): ToolSpec[] {
+  const targets = () =>
+    reachableTargets(config, callerOf(spec), spec.project).map(({ agent }) => agent.id);
+  return spec.tools.flatMap((name): ToolSpec[] => {
+    if (name === 'delegate') return [delegateSpec(targets())];
+    if (name === 'plan') return [planSpecTool(targets())];
+    if (name === SUBMIT_REVIEW) return [submitReviewSpec(spec.review_of)];
+    if (name === 'agents') return [agentsSpec()];
+    if (name === 'spawn_subagent') return [spawnSubagentSpec()];
+    const definition = tools.get(name);
+    if (definition === undefined) return [];
+    const { description, parameters } = definition;
+    return [{ name, description, parameters }];
+  });
+}
+
+/** SPEC A1. */
+export function runControlTool(config: ResolvedConfig, spec: RunSpec, name: string): ToolOutcome {
+  if (name !== 'agents') {
+    const error = `no supervisor carries out '${name}'`;
+    return { ok: false, errorType: 'unknown_tool', error, effect: 'none' };
+  }
+  const entries = roster(config, callerOf(spec), spec.project, {
+    depth: spec.depth,
+    depthMax: spec.depth_max,
+  });
+  const data = { agents: entries } as unknown as JsonObject;
+  return { ok: true, text: JSON.stringify(data, null, 2), data };
+}
+
+/** Whom a root run of this agent could delegate to. */
+export function rosterOfRoot(config: ResolvedConfig, agent: AgentConfig): readonly RosterEntry[] {
+  const { runtimeProfile, id, project } = agent;
+  const profile = config.runtimeProfiles.get(runtimeProfile ?? '') ?? DEFAULT_RUNTIME_PROFILE;
+  const at = { depth: 0, depthMax: profile.maxDelegationDepth };
+  return judgeDelegation(config, id).allowed ? roster(config, id, project, at) : [];
+}
+
+/** Who asks, as the gates of delegation see it. */
+export function callerOf(spec: RunSpec): Caller {
+  if (!spec.raw) return spec.agent_id;
+  return spec.inline === null ? { raw: true } : { raw: true, definition: spec.inline };
+}

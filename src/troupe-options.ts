@@ -1,0 +1,36 @@
+import type { ApprovalAsker } from './approval-asker.ts';
+import type { Clock } from './base/clock.ts';
+import type { Random } from './base/random.ts';
+import type { JournalEvent } from './runtime/core/event.ts';
+import type { AnyTool } from './tools/invoke-tool.ts';
+
+export interface TroupeOptions {
+  /** Path of a `troupe.toml`, or the same tables as an object; default `troupe.toml` in the working directory. */
+  readonly config?: string | object;
+  /** Agents given in code, by id: the fields of `[agents.<id>]`. */
+  readonly agents?: Readonly<Record<string, object>>;
+  /** Where the journal and everything else of this host is kept; default `.troupe` in the working directory. */
+  readonly stateDir?: string;
+  /** Threads that agents' actors share; default `[runtime] actor_threads`. */
+  readonly threads?: number;
+  /** Threads for CPU-bound tools; default `[runtime] compute_threads`, else the number of cores. */
+  readonly computeThreads?: number;
+  /** Take up every run again that an earlier host on this state directory left unfinished (SPEC J5). */
+  readonly resume?: boolean;
+  /** Modules whose exported tools run on troupe's threads (SPEC L1). */
+  readonly tools?: readonly (string | URL)[];
+  /** Tools that are closures of this program and run on this thread. */
+  readonly hostTools?: readonly AnyTool[];
+  /** Asked before a call that needs a person's approval; without it such calls are denied at once. */
+  readonly onApproval?: ApprovalAsker;
+  /** Told in one line of what an operator may want to know: a thread that died, a journal that failed. */
+  readonly onLog?: (level: 'warn' | 'error', text: string) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** What `troupe.on` hears: `event` for each journaled event, `delta` for each piece of an answer as it is written. */
+export interface TroupeEvents {
+  event: (event: JournalEvent) => void;
+  delta: (delta: { readonly runId: string; readonly turn: number; readonly text: string }) => void;
+}

@@ -1,0 +1,274 @@
+import { vi } from 'vitest';
+import { NO_USAGE } from '../../src/runtime/core/usage.ts';
+import { RunEffects } from '../../src/runtime/run-effects.ts';
+import { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
+import { RunTree } from '../../src/runtime/run-tree.ts';
+import type { InvariantName } from '../support/invariants.ts';
+import { SimEngine } from '../support/sim-engine.ts';
+import { SimJournal } from '../support/sim-journal.ts';
+import { decides, type Hooks, hears, isEnd, isResult } from './mutate.ts';
+
+/** One deliberate breakage: what is broken, and which invariant says so. */
+type Mutant = readonly [what: string, caughtBy: InvariantName, make: (hooks: Hooks) => void];
+
+export const MUTANTS: readonly Mutant[] = [
+  [
+    'the width in use is counted from the calls, which do not know of tasks of plans',
+    'width and depth are never exceeded',
+    (hooks) => {
+      hooks.following = (real) => (state) => {
+        const begun = state.calls.filter(
+          ({ status, ordinal }) => status === 'running' && ordinal !== null,
+        );
+        return real({ ...state, childrenRunning: begun.length });
+      };
+    },
+  ],
+  [
+    'a result is delivered twice',
+    'one result a call',
+    (hooks) => {
+      decides(hooks, (events, command) =>
+        events.flatMap((event) =>
+          command.type === 'ran' && isResult(event) ? [event, event] : [event],
+        ),
+      );
+    },
+  ],
+  [
+    'a result is lost',
+    'one result a call',
+    (hooks) => {
+      decides(hooks, (events) => events.filter(({ type }) => type !== 'tool.failed'));
+    },
+  ],
+  [
+    'an effectful call in flight is run again after a crash',
+    'no effectful call twice',
+    (hooks) => {
+      decides(hooks, (events, { type }) =>
+        type === 'resume' ? events.filter((event) => event.type === 'run.resumed') : [...events],
+      );
+    },
+  ],
+  [
+    'a run ends twice',
+    'every run ends exactly once',
+    (hooks) => {
+      decides(hooks, (events) =>
+        events.flatMap((event) => (isEnd(event) ? [event, event] : [event])),
+      );
+    },
+  ],
+  [
+    'a child is not cancelled with its parent',
+    'nothing starts after a cancel',
+    (hooks) => {
+      hooks.machine = (real) => ({
+        dueInPart: (state, part) =>
+          real.dueInPart(state, part).filter(({ type }) => type !== 'child.cancel'),
+      });
+    },
+  ],
+  [
+    'a cause is dropped',
+    'causality is unbroken',
+    (hooks) => {
+      hooks.causeOf = (real) => (state, event) =>
+        event.type === 'tool.completed' ? 0 : real(state, event);
+    },
+  ],
+  [
+    'a cause is taken to be whatever came before',
+    'causality is unbroken',
+    (hooks) => {
+      hooks.causeOf = (real) => (state, event) =>
+        event.type === 'delegation.completed' ? state.count : real(state, event);
+    },
+  ],
+  [
+    'a note that is passed on is lost on the way',
+    'a note has one receipt',
+    () => {
+      const { note } = RunSupervisor.prototype;
+      vi.spyOn(RunSupervisor.prototype, 'note').mockImplementation(function (
+        this: RunSupervisor,
+        said,
+        cause = null,
+      ) {
+        return cause !== null || note.call(this, said, cause);
+      });
+    },
+  ],
+  [
+    'a note that nobody read has no receipt',
+    'a note has one receipt',
+    (hooks) => {
+      decides(hooks, (events) => events.filter(({ type }) => type !== 'note.too_late'));
+    },
+  ],
+  [
+    'outcomes are taken as they come although the order is fifo',
+    'fifo order follows from the calls',
+    (hooks) => {
+      hooks.machine = (real) => ({
+        dueInPart: (state, part) => {
+          const { spec } = state;
+          const isOutcome = part.startsWith('await:') && spec !== null;
+          const eager = isOutcome
+            ? { ...state, spec: { ...spec, order: 'eager' as const } }
+            : state;
+          return real.dueInPart(eager, part);
+        },
+      });
+    },
+  ],
+  [
+    'launches are not counted',
+    'launches of a root are bounded',
+    () => {
+      vi.spyOn(RunTree.prototype, 'reserveLaunch').mockReturnValue(null);
+    },
+  ],
+  [
+    'a queued call starts after the cancel',
+    'nothing starts after a cancel',
+    (hooks) => {
+      hooks.following = (real) => (state) => real({ ...state, stopping: null });
+    },
+  ],
+  [
+    'what a child used is not added up',
+    'usage is conserved',
+    (hooks) => {
+      hears(hooks, (command) =>
+        command.type === 'child-ended'
+          ? { ...command, outcome: { ...command.outcome, usage: NO_USAGE } }
+          : command,
+      );
+    },
+  ],
+  [
+    'a tool begins before its record is on the disk',
+    'recorded and approved before acted on',
+    () => {
+      const { append } = SimJournal.prototype;
+      vi.spyOn(SimJournal.prototype, 'append').mockImplementation(function (
+        this: SimJournal,
+        events,
+      ) {
+        return { ...append.call(this, events), durable: Promise.resolve() };
+      });
+    },
+  ],
+  [
+    'an approval is not waited for',
+    'recorded and approved before acted on',
+    (hooks) => {
+      hears(hooks, (command) => {
+        if (command.type !== 'answered') return command;
+        const verdicts = command.verdicts.map((verdict) =>
+          'approval' in verdict ? { ...verdict, approval: false } : verdict,
+        );
+        return { ...command, verdicts };
+      });
+    },
+  ],
+  [
+    'a child that had begun is begun again after a crash',
+    'every run ends exactly once',
+    () => {
+      vi.spyOn(RunTree.prototype, 'recovered').mockReturnValue(undefined);
+    },
+  ],
+  [
+    'an actor is kept after its run has ended',
+    'comes to rest without orphans',
+    () => {
+      vi.spyOn(RunEffects.prototype, 'release').mockReturnValue(undefined);
+    },
+  ],
+  [
+    'what builds on a task that was sent back keeps its stale answer',
+    'plans keep their rules',
+    (hooks) => {
+      hooks.endTask =
+        (real) =>
+        (...about) =>
+          real(...about).filter(({ type }) => type !== 'plan.task.invalidated');
+    },
+  ],
+  [
+    'a supervisor knows something that is not in its events',
+    'replay equals live',
+    (hooks) => {
+      hooks.machine = (real) => ({
+        advance: (state, command) =>
+          real.advance(state, command).map((step) => ({
+            ...step,
+            after: { ...step.after, lastText: step.after.lastText.trim() || 'nothing yet' },
+          })),
+      });
+    },
+  ],
+  [
+    'a call that was cut off is said to have had no effect',
+    'an effect is told',
+    (hooks) => {
+      decides(hooks, (events, command) =>
+        events.map((event) => {
+          const isCut = command.type === 'halted' || command.type === 'resume';
+          if (!isCut || event.type !== 'tool.failed') return event;
+          return { ...event, data: { ...event.data, effect: 'none' } };
+        }),
+      );
+    },
+  ],
+  [
+    'a model is asked again while its calls are carried out',
+    'what is finished is not repeated',
+    (hooks) => {
+      hooks.machine = (real) => ({
+        dueInPart: (state, part) => {
+          const due = real.dueInPart(state, part);
+          if (part !== 'run' || state.phase !== 'calling' || state.stopping !== null) return due;
+          const { turn } = state;
+          return [...due, { type: 'model.ask', key: `again:${turn}`, turn }];
+        },
+      });
+    },
+  ],
+  [
+    'a result is another than the tool said',
+    'results are what was said',
+    (hooks) => {
+      hears(hooks, (command) => {
+        if (command.type !== 'ran' || !command.kept.outcome.ok) return command;
+        const outcome = { ...command.kept.outcome, text: 'something else' };
+        return { ...command, kept: { ...command.kept, outcome } };
+      });
+    },
+  ],
+  [
+    'a long result is cut and its whole text is nowhere',
+    'what is cut is kept whole',
+    () => {
+      vi.spyOn(SimEngine.prototype, 'keep').mockImplementation(
+        async (runId, frame) => `/lost/${runId}/${frame}`,
+      );
+    },
+  ],
+  [
+    'results never reach the model',
+    'a history only grows',
+    (hooks) => {
+      hooks.machine = (real) => ({
+        advance: (state, command) =>
+          real.advance(state, command).map((step) => {
+            const history = step.after.history.filter(({ role }) => role !== 'tool');
+            return { ...step, after: { ...step.after, history } };
+          }),
+      });
+    },
+  ],
+];

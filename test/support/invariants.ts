@@ -1,0 +1,76 @@
+import {
+  actsFollowRecords,
+  cutIsKept,
+  effectsAreTold,
+  effectsHappenOnce,
+  finishedIsNotRepeated,
+  historiesOnlyGrow,
+  resultsAreTrue,
+  stopsAreBounded,
+} from './sim-check-calls.ts';
+import {
+  causesAreUnbroken,
+  childrenEndFirst,
+  comesToRest,
+  endsOnce,
+  idsAreUnbroken,
+  launchesAreBounded,
+  replayIsLive,
+  resultsAreSingle,
+  usageIsConserved,
+  widthAndDepthHold,
+} from './sim-check-life.ts';
+import {
+  fifoFollowsCalls,
+  notesAreReceived,
+  nothingStartsAfterCancel,
+  plansKeepTheirRules,
+} from './sim-check-order.ts';
+import { Story, type Told } from './sim-story.ts';
+
+/** What must hold of every story, whatever happened in it. Each throws at the first place where it does not. */
+export const INVARIANTS = {
+  'comes to rest without orphans': comesToRest,
+  'every run ends exactly once': endsOnce,
+  'event ids have no gap': idsAreUnbroken,
+  'causality is unbroken': causesAreUnbroken,
+  'children end before their parents': childrenEndFirst,
+  'width and depth are never exceeded': widthAndDepthHold,
+  'launches of a root are bounded': launchesAreBounded,
+  'usage is conserved': usageIsConserved,
+  'replay equals live': replayIsLive,
+  'one result a call': resultsAreSingle,
+  'results are what was said': resultsAreTrue,
+  'no effectful call twice': effectsHappenOnce,
+  'an effect is told': effectsAreTold,
+  'recorded and approved before acted on': actsFollowRecords,
+  'what is finished is not repeated': finishedIsNotRepeated,
+  'what is cut is kept whole': cutIsKept,
+  'a history only grows': historiesOnlyGrow,
+  'a stop is bounded': stopsAreBounded,
+  'nothing starts after a cancel': nothingStartsAfterCancel,
+  'fifo order follows from the calls': fifoFollowsCalls,
+  'a note has one receipt': notesAreReceived,
+  'plans keep their rules': plansKeepTheirRules,
+} satisfies Record<string, (story: Story) => void>;
+
+export type InvariantName = keyof typeof INVARIANTS;
+
+export interface Violation {
+  readonly invariant: InvariantName;
+  readonly words: string;
+}
+
+/** Every invariant that a story breaks, with the first place where it does. */
+export function violationsOf(told: Told): readonly Violation[] {
+  const story = new Story(told);
+  return Object.entries(INVARIANTS).flatMap(([name, check]) => {
+    try {
+      check(story);
+      return [];
+    } catch (thrown) {
+      const words = thrown instanceof Error ? thrown.message : String(thrown);
+      return [{ invariant: name as InvariantName, words }];
+    }
+  });
+}
