@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { Troupe } from '../../src/index.ts';
-import { fanOutTurns, openHost } from '../support/host.ts';
+import { fanOutTurns, openHost, toolUrl } from '../support/host.ts';
 import { demand, quantile, report, reportRounds } from '../support/report.ts';
 import { atOnce, type OtherLoad, type Spent, spent, untilQuiet } from '../support/rounds.ts';
 
@@ -36,7 +36,7 @@ async function validate(troupe: Troupe, count: number): Promise<void> {
 
 const threads = availableParallelism();
 const pool = new Piscina({
-  filename: new URL('./tools/empty.js', import.meta.url).href,
+  filename: toolUrl('empty'),
   minThreads: threads,
   maxThreads: threads,
 });

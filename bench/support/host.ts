@@ -14,6 +14,13 @@ export interface HostOptions extends Omit<TroupeOptions, 'config' | 'stateDir'> 
 export interface Host {
   readonly troupe: Troupe;
   close(): Promise<void>;
+  /** Takes its folder away and leaves the rest to the end of the process: for a host with too many runs to stop. */
+  abandon(): void;
+}
+
+/** Where a bundled file of `bench/tools` lies, for a thread to import. */
+export function toolUrl(name: string): string {
+  return new URL(`./tools/${name}.js`, import.meta.url).href;
 }
 
 /** No run's tree comes near it. */
@@ -56,6 +63,10 @@ export async function openHost(options: HostOptions): Promise<Host> {
       close: async () => {
         await troupe.close({ cancel: 'the measurement is over' });
         rmSync(dir, { recursive: true, force: true });
+      },
+      abandon: () => {
+        rmSync(dir, { recursive: true, force: true });
+        process.exit();
       },
     };
   } catch (thrown) {

@@ -18,6 +18,11 @@ export const burnTool = defineTool<{ readonly steps: number }>({
   run: ({ steps }) => ({ left: burn(steps) }),
 });
 
+/** The same work as a bare task of a thread pool. */
+export function burnTask(steps: number): number {
+  return burn(steps);
+}
+
 /** Never yields and never ends. */
 export const spinTool = defineTool({
   name: 'spin',

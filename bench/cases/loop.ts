@@ -1,0 +1,37 @@
+// How long the host's event loop is blocked at a time while one run fans out to 4096 children.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { fanOutTurns, openHost } from '../support/host.ts';
+import { demand, quantile, reportRounds } from '../support/report.ts';
+import { type OtherLoad, spent, untilQuiet } from '../support/rounds.ts';
+
+const CHILDREN = 4096;
+const ROUNDS = 7;
+const WARM_UPS = 2;
+
+const host = await openHost({
+  agents: { lead: fanOutTurns([CHILDREN]), worker: [{ text: 'ok' }] },
+});
+const longest: number[] = [];
+const p99: number[] = [];
+const load: OtherLoad[] = [];
+for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
+  if (round >= 0) await untilQuiet();
+  const probe = monitorEventLoopDelay({ resolution: 1 });
+  probe.enable();
+  const whole = await spent(async () => {
+    const run = await host.troupe.start({ agent: 'lead', prompt: `fan ${CHILDREN};` });
+    const { status } = await run.result();
+    demand(status === 'completed', status);
+  });
+  probe.disable();
+  if (round < 0) continue;
+  longest.push(probe.max / 1e6);
+  p99.push(probe.percentile(99) / 1e6);
+  load.push(whole.otherLoad);
+}
+reportRounds("longest block of the host's event loop, fan-out of 4096 [ms]", longest, {
+  reach: { atMost: 20 },
+  load,
+  note: `p99 of a round ${quantile(p99, 0.5).toFixed(1)} ms; includes what other processes took`,
+});
+await host.close();
