@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads';
 import { toWire } from '../base/fault.ts';
 import type { FromJob, ToJob } from './core/job.ts';
@@ -41,15 +42,44 @@ export function serveCompute(
       say({ type: 'stopping' });
       abort.abort(new DOMException(message.reason, 'AbortError'));
     });
+    watchStrays();
+    const life: JobLife = { isOver: false };
     try {
       const progress = (body: unknown): void => say({ type: 'progress', body });
-      const result = await run(first.job, { signal: abort.signal, progress });
+      const result = await lives.run(life, () =>
+        run(first.job, { signal: abort.signal, progress }),
+      );
       if (result instanceof Moved) say({ type: 'returned', value: result.value }, result.transfer);
       else say({ type: 'returned', value: result });
     } catch (thrown) {
       say({ type: 'threw', fault: toWire(thrown, 'tool.failed') });
     } finally {
+      life.isOver = true;
       port.close();
     }
   };
+}
+
+interface JobLife {
+  isOver: boolean;
+}
+
+const lives = new AsyncLocalStorage<JobLife>();
+let isWatching = false;
+
+/** What a job left behind and fails after its end is nobody's: it must not take the next job's thread along. */
+function watchStrays(): void {
+  if (isWatching) return;
+  isWatching = true;
+  const judge = (thrown: unknown): void => {
+    if (lives.getStore()?.isOver === true) return;
+    // Of a job that still runs, or of nobody: the thread ends by it, as it would have.
+    process.off('uncaughtException', judge);
+    process.off('unhandledRejection', judge);
+    setImmediate(() => {
+      throw thrown;
+    });
+  };
+  process.on('uncaughtException', judge);
+  process.on('unhandledRejection', judge);
 }

@@ -90,7 +90,7 @@ describe('an actor thread that dies under its runs', () => {
     await stage.quiet();
     audit(await stage.events());
     await stage.troupe.close();
-  });
+  }, 180_000);
 
   it('J7: what a tool leaves behind and fails later hits its own run at most, and no other run of that thread', async () => {
     const { stage } = await open(1);
