@@ -10,6 +10,7 @@ import { Fault } from './base/fault.ts';
 import { abortWords, cancelOnAbort } from './cancel-on-abort.ts';
 import { serveControl } from './control.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
+import { namedProviders } from './named-providers.ts';
 import { checkOpenOptions } from './open-options.ts';
 import type { Run } from './run.ts';
 import { runHandle } from './run-handle.ts';
@@ -65,21 +66,21 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     const shells = new Shells();
     const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? [], shells);
     const state = openStateDir(makeParent(resolve(options.stateDir ?? '.troupe')));
-    let journal: Journal | null = null;
+    const journal = openSqliteJournal({
+      file: state.journalFile,
+      entry: threadEntry('journal'),
+      sync: config.journal.sync,
+    });
     let engine: LocalEngine | null = null;
     let troupe: Troupe | null = null;
     try {
-      journal = await openSqliteJournal({
-        file: state.journalFile,
-        entry: threadEntry('journal'),
-        sync: config.journal.sync,
-      });
       engine = await openLocalEngine({
         clock: options.clock ?? systemClock,
         random: options.random ?? systemRandom,
         journal,
         resultsDir: state.resultsDir,
         providers: [...config.providers.values()],
+        namedProviders: namedProviders(config),
         actorThreads: options.threads ?? config.runtime.actorThreads,
         computeThreads: options.computeThreads ?? config.runtime.computeThreads,
         tools: catalogue.definitions,
@@ -96,7 +97,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     } catch (thrown) {
       await troupe?.close({ cancel: 'it could not be opened' });
       await engine?.close();
-      await journal?.close().catch(() => undefined);
+      await journal.then((opened) => opened.close()).catch(() => undefined);
       state.lock.release();
       throw thrown;
     }

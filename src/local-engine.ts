@@ -13,6 +13,7 @@ import { openServiceThread, type ServiceThread } from './actors/service-thread.t
 import { type Actors, openAgentIn } from './agent-link.ts';
 import type { Clock } from './base/clock.ts';
 import { Fault, messageOf } from './base/fault.ts';
+import { invariant } from './base/invariant.ts';
 import type { Random } from './base/random.ts';
 import { computeOutcome } from './compute-outcome.ts';
 import { IsolatedActors } from './isolated-actors.ts';
@@ -37,8 +38,14 @@ const HOST_RESTARTS = { restartsMax: 30, periodMs: 60_000 };
 /** Jobs that may wait for a compute thread; one more is refused (SPEC R11: no growth unbounded). */
 export const COMPUTE_QUEUE_MAX = 4096;
 
+/**
+ * Megabytes of young heap of threads whose runs mostly wait: by default one takes ten times as much once it was busy, and
+ * keeps it.
+ */
+const WAITING_HEAP = { maxYoungGenerationSizeMb: 8 };
+
 /** Milliseconds after which a cancelled tool that only reads and does not look up from its work loses its thread. */
-const READER_ANSWER_MS = 5;
+const READER_ANSWER_MS = 3;
 
 /** Megabytes of young and old heap that one compute thread may use before V8 ends it. */
 const COMPUTE_HEAP = { maxOldGenerationSizeMb: 2048 };
@@ -46,9 +53,12 @@ const COMPUTE_HEAP = { maxOldGenerationSizeMb: 2048 };
 export interface LocalEngineOptions {
   readonly clock: Clock;
   readonly random: Random;
-  readonly journal: Journal;
+  /** Opening; the threads start meanwhile. */
+  readonly journal: Promise<Journal>;
   readonly resultsDir: string;
   readonly providers: readonly ProviderEntry[];
+  /** Those of them that agents name. */
+  readonly namedProviders: readonly string[];
   readonly actorThreads: number;
   readonly computeThreads: number;
   readonly tools: ReadonlyMap<string, ToolDefinition>;
@@ -61,22 +71,21 @@ export interface LocalEngineOptions {
   readonly onThreadLost: (what: string, detail: string) => void;
 }
 
-/** Starts the threads. @throws Fault `actor.lost` or `actor.not-ready` if they do not come up. */
+/** Starts the threads. @throws Fault `actor.lost` or `actor.not-ready` if they do not come up; what `journal` throws. */
 export async function openLocalEngine(options: LocalEngineOptions): Promise<LocalEngine> {
   const engine = new LocalEngine(options);
-  try {
-    await engine.start();
-  } catch (thrown) {
-    await engine.close();
-    throw thrown;
+  const [journal, threads] = await Promise.allSettled([options.journal, engine.start()]);
+  if (journal.status === 'fulfilled' && threads.status === 'fulfilled') {
+    engine.adopt(journal.value);
+    return engine;
   }
-  return engine;
+  await engine.close();
+  throw journal.status === 'rejected' ? journal.reason : (threads as PromiseRejectedResult).reason;
 }
 
 export class LocalEngine implements EnginePort {
   readonly clock: Clock;
   readonly random: Random;
-  readonly journal: Journal;
   readonly approve: EnginePort['approve'];
   readonly #options: LocalEngineOptions;
   readonly #modules: Record<string, { url: string; exportName: string }> = {};
@@ -88,17 +97,26 @@ export class LocalEngine implements EnginePort {
   #model: ServiceThread;
   #modelDeaths: readonly number[] = [];
   #closing = false;
+  #journal: Journal | null = null;
 
   constructor(options: LocalEngineOptions) {
     this.#options = options;
     this.clock = options.clock;
     this.random = options.random;
-    this.journal = options.journal;
     this.approve = options.approve;
     for (const [name, { module, place }] of options.tools) {
       if (module !== undefined && place === 'actor') this.#modules[name] = { ...module };
     }
     this.#model = this.#startModel();
+  }
+
+  get journal(): Journal {
+    invariant(this.#journal !== null, 'an engine that is open has its journal');
+    return this.#journal;
+  }
+
+  adopt(journal: Journal): void {
+    this.#journal = journal;
   }
 
   async start(): Promise<void> {
@@ -117,6 +135,7 @@ export class LocalEngine implements EnginePort {
       },
       restarts,
       clock: this.clock,
+      resourceLimits: WAITING_HEAP,
     });
   }
 
@@ -211,7 +230,8 @@ export class LocalEngine implements EnginePort {
     const model = openServiceThread({
       entry: threadEntry('model'),
       name: 'model',
-      data: { providers: this.#options.providers },
+      data: { providers: this.#options.providers, warm: this.#options.namedProviders },
+      resourceLimits: WAITING_HEAP,
     });
     void model.exited.then((exit) => this.#modelDied(describeExit(exit)));
     return model;

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { Troupe } from '../../src/index.ts';
 import { fanOutTurns, openHost, toolUrl } from '../support/host.ts';
-import { demand, quantile, report, reportRounds } from '../support/report.ts';
+import { calmest, demand, quantile, report, reportRounds } from '../support/report.ts';
 import { atOnce, type OtherLoad, type Spent, spent, untilQuiet } from '../support/rounds.ts';
 
 const SIZES = [64, 512, 1024, 4096] as const;
@@ -67,7 +67,8 @@ for (let round = 0; round < ROUNDS; round += 1) {
 const load = (measured: readonly Measured[]): OtherLoad[] =>
   measured.map(({ run }) => run.otherLoad);
 const wallUs = new Map<number, number>();
-for (const [count, measured] of bySize) {
+for (const [count, all] of bySize) {
+  const measured = calmest(all, load(all)).values;
   const cpuUs = quantile(
     measured.map(({ run, children }) => (run.cpuMs / children) * 1000),
     0.5,

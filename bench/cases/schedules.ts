@@ -1,11 +1,14 @@
-// The simulation over a thousand seeds: every run ends once, within its width, with one result a call.
+// The simulation over a thousand seeded worlds, each judged by every invariant: every run ends once, nothing deadlocks.
 import { spawnSync } from 'node:child_process';
 import { report } from '../support/report.ts';
 
 const SEEDS = 1000;
 
-const args = ['scripts/sim.mjs', '--seeds', String(SEEDS)];
-const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+const { status } = spawnSync(
+  process.execPath,
+  ['scripts/sim.mjs', '--seeds', String(SEEDS), '--first', '1'],
+  { stdio: ['ignore', 'ignore', 'inherit'] },
+);
 report({
   figure: 'seeded schedules of the simulation without a deadlock',
   value: status === 0 ? SEEDS : 0,

@@ -26,21 +26,46 @@ export function report(row: Row): void {
   else process.send(row);
 }
 
+/** Above this share of the machine other processes have disturbed a round. */
+const DISTURBED = 0.1;
+/** Fewer undisturbed rounds than this say less than all of them. */
+const CALM_MIN = 4;
+
+/** The rounds that others left alone, or all of them where those are too few, and in words which these are. */
+export function calmest<Value>(
+  values: readonly Value[],
+  load: readonly OtherLoad[],
+): {
+  readonly values: readonly Value[];
+  readonly load: readonly OtherLoad[];
+  readonly words: string;
+} {
+  const isCalm = (at: number) => (load[at] ?? 0) <= DISTURBED;
+  const calm = values.filter((_, at) => isCalm(at));
+  if (calm.length === values.length) return { values, load, words: '' };
+  if (calm.length < CALM_MIN) {
+    return { values, load, words: `${values.length - calm.length} rounds disturbed` };
+  }
+  const words = `the ${calm.length} calm ones of ${values.length} rounds`;
+  return { values: calm, load: load.filter((_, at) => isCalm(at)), words };
+}
+
 /** A row from the values of several rounds: their median, between the quartiles. */
 export function reportRounds(
   figure: string,
   values: readonly number[],
   about: { readonly reach?: Reach; readonly load: readonly OtherLoad[]; readonly note?: string },
 ): void {
+  const calm = calmest(values, about.load);
   report({
     figure,
-    value: quantile(values, 0.5),
-    low: quantile(values, 0.25),
-    high: quantile(values, 0.75),
+    value: quantile(calm.values, 0.5),
+    low: quantile(calm.values, 0.25),
+    high: quantile(calm.values, 0.75),
     reach: about.reach ?? null,
-    rounds: values.length,
-    otherLoad: meanLoad(about.load),
-    note: about.note ?? '',
+    rounds: calm.values.length,
+    otherLoad: meanLoad(calm.load),
+    note: [about.note ?? '', calm.words].filter((words) => words !== '').join('; '),
   });
 }
 

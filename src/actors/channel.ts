@@ -2,18 +2,21 @@
  * A MessagePort that carries arrays of bodies. It owns the port it is given and the order of what goes through it.
  *
  * I1 Bodies arrive in the order they were sent, across batches too.
- * I2 Bodies sent in one tick travel as one array, posted by a microtask; while a batch is being received nothing is
- *    posted before its end, so a handled batch answers as a batch.
+ * I2 Bodies sent in one turn of the loop travel as one array, posted at its end.
  * I3 A body costs at most itself: a `receive` that throws, or a body that cannot be cloned, loses no other body.
+ * I4 What arrives is received for a few milliseconds at a time; between two slices the loop takes its turn.
  */
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads';
 import { Fault, messageOf } from '../base/fault.ts';
 import { surface } from './surfacing.ts';
 
+/** Bounds what one channel keeps from everything else on its thread; a body that takes longer by itself is not cut. */
+const SLICE_MS = 1;
+
 export interface Channel<Out> {
   /** Queues `body`. After `close` it is dropped: the other side is gone or going. */
   send(body: Out, transfer?: readonly TransferListItem[]): void;
-  /** Posts what is queued now, not at the end of the tick. */
+  /** Posts what is queued now, not at the end of this turn of the loop. */
   flush(): void;
   /** Receives, synchronously, everything that has already arrived: how a dead thread's last words are read. */
   drain(): void;
@@ -50,14 +53,16 @@ class BatchedPort<In, Out> implements Channel<Out> {
   /** By position in `#queued`. */
   #transfers: Map<number, readonly TransferListItem[]> | undefined;
   #scheduled = false;
-  #receiving = false;
+  /** What has arrived and was not received yet, from `#received` on. */
+  #arrived: readonly In[] = [];
+  #received = 0;
   #closed = false;
 
   constructor(port: MessagePort, receive: (body: In) => void, events: ChannelEvents<Out>) {
     this.#port = port;
     this.#receive = receive;
     this.#events = events;
-    port.on('message', (batch: readonly In[]) => this.#deliver(batch));
+    port.on('message', (batch: readonly In[]) => this.#arrive(batch));
     port.on('messageerror', (thrown: unknown) => this.#failed(thrown));
   }
 
@@ -68,7 +73,7 @@ class BatchedPort<In, Out> implements Channel<Out> {
       this.#transfers ??= new Map();
       this.#transfers.set(this.#queued.length - 1, transfer);
     }
-    if (!this.#receiving) this.#schedule(); // I2
+    this.#schedule(); // I2
   }
 
   flush(): void {
@@ -85,10 +90,12 @@ class BatchedPort<In, Out> implements Channel<Out> {
   }
 
   drain(): void {
+    this.#receiveUntil(Number.POSITIVE_INFINITY);
     for (;;) {
       const arrived = receiveMessageOnPort(this.#port);
       if (arrived === undefined) return;
-      this.#deliver(arrived.message);
+      this.#arrived = arrived.message;
+      this.#receiveUntil(Number.POSITIVE_INFINITY);
     }
   }
 
@@ -106,23 +113,43 @@ class BatchedPort<In, Out> implements Channel<Out> {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => {
+    setImmediate(() => {
       this.#scheduled = false;
       this.flush();
     });
   }
 
-  #deliver(batch: readonly In[]): void {
-    this.#receiving = true;
-    for (const body of batch) {
+  #arrive(batch: readonly In[]): void {
+    if (this.#arrived.length > 0) {
+      this.#arrived = [...this.#arrived.slice(this.#received), ...batch]; // I1
+      this.#received = 0;
+      return;
+    }
+    this.#arrived = batch;
+    this.#receiveSlice();
+  }
+
+  /** I4. */
+  #receiveSlice(): void {
+    this.#receiveUntil(performance.now() + SLICE_MS);
+    if (this.#arrived.length > 0) setImmediate(() => this.#receiveSlice());
+  }
+
+  #receiveUntil(endMs: number): void {
+    while (this.#received < this.#arrived.length) {
+      const body = this.#arrived[this.#received] as In;
+      this.#received += 1;
       try {
         this.#receive(body);
       } catch (thrown) {
         this.#failed(thrown); // I3
       }
+      if (performance.now() > endMs) break;
     }
-    this.#receiving = false;
-    if (this.#queued.length > 0) this.#schedule();
+    if (this.#received === this.#arrived.length) {
+      this.#arrived = [];
+      this.#received = 0;
+    }
   }
 
   #postAlone(body: Out, transfer: readonly TransferListItem[] | undefined): void {

@@ -108,7 +108,10 @@ class PiscinaThreads implements ThreadPool {
     return {
       threadId: worker?.threadId ?? -1,
       ended: this.#endOf(result, worker, worker && this.#threads.get(worker)),
-      kill: () => abort.abort(),
+      // Not by the signal: piscina would start the next thread first, whose start keeps this one from its own end.
+      kill: () => {
+        if (worker !== undefined) void worker.terminate();
+      },
     };
   }
 

@@ -31,7 +31,15 @@ import {
   judgeFailure,
 } from './request-fault.ts';
 import { RequestLimits } from './request-limits.ts';
-import { type ClientParts, clientParts, type HttpType, openModel, tableOf } from './sdk-model.ts';
+import {
+  type ClientParts,
+  clientParts,
+  type HttpType,
+  isHttpType,
+  loadSdk,
+  openModel,
+  tableOf,
+} from './sdk-model.ts';
 import { toCallOptions } from './sdk-prompt.ts';
 import { type Folded, StreamFold } from './stream-fold.ts';
 import { type Connector, openConnector } from './watched-fetch.ts';
@@ -93,6 +101,13 @@ export class HttpProvider implements ModelProvider {
       limits.end();
       release();
     }
+  }
+
+  /** What cannot be loaded now, the first question tries again and says. */
+  warm(): void {
+    const { type } = this.#entry;
+    void this.#open().catch(() => undefined);
+    if (isHttpType(type)) void loadSdk(type).catch(() => undefined);
   }
 
   async close(): Promise<void> {

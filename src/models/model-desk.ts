@@ -16,6 +16,7 @@ import { Fault, toWire } from '../base/fault.ts';
 import type { AgentBrief, OnModelLine } from '../runtime/core/agent-protocol.ts';
 import type { Message } from '../runtime/core/message.ts';
 import type { FromModel, ModelRequest, ProviderEntry, ToModel } from '../runtime/core/model.ts';
+import { Flight } from './flight.ts';
 import { type OpenedProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 
 type Opened = Omit<Extract<ToModel, { kind: 'open' }>, 'kind' | 'runId'>;
@@ -24,7 +25,7 @@ type AskBody = Extract<ToModel, { kind: 'ask' }>;
 interface Conversation {
   readonly opened: Opened;
   history: readonly Message[];
-  flight: { readonly turn: number; readonly controller: AbortController } | null;
+  flight: Flight | null;
 }
 
 export class ModelDesk {
@@ -33,6 +34,11 @@ export class ModelDesk {
 
   constructor(entries: readonly ProviderEntry[], deps: ProviderDeps) {
     for (const entry of entries) this.#providers.set(entry.ref, openProvider(entry, deps));
+  }
+
+  /** Gets the providers of these entries ready before anybody asks them. */
+  warm(refs: readonly string[]): void {
+    for (const ref of refs) this.#providers.get(ref)?.warm?.();
   }
 
   /** Serves what comes through `port` until it closes. */
@@ -64,6 +70,7 @@ class Line {
   readonly #providers: ReadonlyMap<string, OpenedProvider>;
   readonly #runs = new Map<string, Conversation>();
   readonly #briefs = new SharedIn<AgentBrief>();
+  #isOver = false;
   readonly #channel: { send(body: FromModel): void; close(): void };
 
   constructor(providers: ReadonlyMap<string, OpenedProvider>, port: MessagePort) {
@@ -83,6 +90,7 @@ class Line {
 
   /** The other side is gone. */
   hangUp(): void {
+    this.#isOver = true;
     for (const runId of [...this.#runs.keys()]) this.#forget(runId); // 1
   }
 
@@ -92,6 +100,7 @@ class Line {
   }
 
   #receive(body: ToModel | OnModelLine): void {
+    if (this.#isOver) return; // 1: words that had arrived before the other side went
     switch (body.kind) {
       case 'open':
         this.#open(body.runId, body);
@@ -106,7 +115,7 @@ class Line {
         return;
       case 'abort': {
         const flight = this.#runs.get(body.runId)?.flight;
-        if (flight?.turn === body.turn) flight.controller.abort();
+        if (flight?.turn === body.turn) flight.abort();
         return;
       }
       case 'close':
@@ -123,44 +132,33 @@ class Line {
   #forget(runId: string): void {
     const run = this.#runs.get(runId);
     this.#runs.delete(runId);
-    run?.flight?.controller.abort();
+    run?.flight?.abort();
   }
 
   #ask(body: AskBody): void {
     const run = this.#runs.get(body.runId);
     if (run === undefined) {
-      this.#fail(body, new Fault('defect', `run ${body.runId} asks a model before it was opened`));
+      const fault = new Fault('defect', `run ${body.runId} asks a model before it was opened`);
+      this.#channel.send(failure(body, fault));
       return;
     }
     run.history = body.fresh ? body.messages : [...run.history, ...body.messages]; // 4
-    run.flight?.controller.abort(); // 5
-    const flight = { turn: body.turn, controller: new AbortController() };
+    run.flight?.abort(); // 5
+    const flight = new Flight(body.turn);
     run.flight = flight;
-    const current = () => this.#runs.get(body.runId) === run;
-    let settled = false;
-    const settle = (send: () => void) => {
-      settled = true; // 3
-      if (run.flight === flight) run.flight = null;
-      if (current()) send(); // 2
-    };
-    this.#request(run, body, flight.controller.signal, (text) => {
-      if (settled || flight.controller.signal.aborted) return;
-      this.#channel.send({ kind: 'delta', runId: body.runId, turn: body.turn, text });
-    }).then(
-      (answer) =>
-        settle(() =>
-          this.#channel.send({ kind: 'answer', runId: body.runId, turn: body.turn, answer }),
-        ),
-      (thrown: unknown) => settle(() => this.#fail(body, thrown)),
+    this.#request(run, body, flight).then(
+      (answer) => this.#settle(run, flight, { kind: 'answer', ...placeOf(body), answer }),
+      (thrown: unknown) => this.#settle(run, flight, failure(body, thrown)),
     );
   }
 
-  #request(
-    run: Conversation,
-    { runId, turn }: AskBody,
-    signal: AbortSignal,
-    onDelta: (text: string) => void,
-  ) {
+  #settle(run: Conversation, flight: Flight, body: FromModel): void {
+    flight.isOver = true; // 3
+    if (run.flight === flight) run.flight = null;
+    if (this.#runs.get(body.runId) === run) this.#channel.send(body); // 2
+  }
+
+  #request(run: Conversation, { runId, turn }: AskBody, flight: Flight) {
     const { agentId, system, tools, model } = run.opened;
     const provider = this.#providers.get(model.provider);
     if (provider === undefined) return Promise.reject(this.#unknown(model.provider));
@@ -173,7 +171,11 @@ class Line {
       tools,
       model,
     };
-    return provider.ask(request, { signal, onDelta });
+    const onDelta = (text: string) => {
+      if (flight.isOver || flight.aborted) return; // 3
+      this.#channel.send({ kind: 'delta', runId, turn, text });
+    };
+    return provider.ask(request, { signal: flight, onDelta });
   }
 
   #unknown(ref: string): Fault {
@@ -184,13 +186,12 @@ class Line {
       { detail: { provider: ref } },
     );
   }
+}
 
-  #fail(body: AskBody, thrown: unknown): void {
-    this.#channel.send({
-      kind: 'failed',
-      runId: body.runId,
-      turn: body.turn,
-      fault: toWire(thrown),
-    });
-  }
+function placeOf({ runId, turn }: AskBody) {
+  return { runId, turn };
+}
+
+function failure(body: AskBody, thrown: unknown): FromModel {
+  return { kind: 'failed', ...placeOf(body), fault: toWire(thrown) };
 }

@@ -7,6 +7,8 @@ import { ModelDesk } from './model-desk.ts';
 /** What the model thread is started with. Keys are read from its environment, by the names in the entries. */
 export interface ModelThreadOptions {
   readonly providers: readonly ProviderEntry[];
+  /** Entries that will be asked, as far as anybody knows: what they need is loaded meanwhile. */
+  readonly warm?: readonly string[];
 }
 
 /** What its main port takes. `port` belongs to one actor host and travels in the transfer list. */
@@ -26,6 +28,7 @@ export function serveModels(options: ModelThreadOptions, port: MessagePort): () 
     },
     env: process.env,
   });
+  desk.warm(options.warm ?? []);
   port.on('message', (message: AttachModelPort) => desk.attach(message.port));
   return () => desk.close();
 }

@@ -15,6 +15,8 @@ export interface ProviderDeps {
 
 /** A provider that may hold connections. */
 export interface OpenedProvider extends ModelProvider {
+  /** Loads in the background what the first question needs. */
+  warm?(): void;
   close?(): Promise<void>;
 }
 

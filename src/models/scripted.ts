@@ -67,6 +67,11 @@ export class ScriptedProvider implements ModelProvider {
     return answer(text, calls);
   }
 
+  /** The file itself is read when the first question comes. */
+  warm(): void {
+    void openTemplateEngine().catch(() => undefined);
+  }
+
   /** Read once; a file that could not be read or is wrong is read again at the next question. */
   #scenario(): Promise<Scenario> {
     this.#loading ??= this.#load().catch((thrown: unknown) => {

@@ -77,6 +77,20 @@ function unsupported(entry: ProviderEntry, why: string): Fault {
   return new Fault(code, `provider ${entry.ref}: ${why}`, { detail: { provider: entry.ref } });
 }
 
+/** Loads a type's package, which takes a tenth of a second. */
+export function loadSdk(type: HttpType): Promise<unknown> {
+  switch (type) {
+    case 'openai':
+      return import('@ai-sdk/openai');
+    case 'anthropic':
+      return import('@ai-sdk/anthropic');
+    case 'google':
+      return import('@ai-sdk/google');
+    case 'openai-compatible':
+      return import('@ai-sdk/openai-compatible');
+  }
+}
+
 /** The provider library's model, its package loaded on first use. `fetch` belongs to one attempt. */
 export async function openModel(
   parts: ClientParts,

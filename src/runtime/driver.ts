@@ -6,6 +6,7 @@
 // I3  What is no longer due is taken back; it stays in flight until it has settled, so that a halt can wait for it.
 // I4  Only what an event may have changed is looked at; what is in flight is kept by the part of the machine it is due in.
 import type { PartedMachine, Step } from './core/parted-machine.ts';
+import { SmallMap } from './small-map.ts';
 
 /** What a driver's owner does for it. */
 export interface Shell<State, Command, Event, Effect> {
@@ -17,7 +18,7 @@ export interface Shell<State, Command, Event, Effect> {
    * Begins an effect. `settle` is called once, with the outcome as a command or `null`. Returns how to take it back,
    * which must lead to `settle` too.
    */
-  start(effect: Effect, settle: (command: Command | null) => void): () => void;
+  begin(effect: Effect, settle: (command: Command | null) => void): () => void;
 }
 
 interface Flight {
@@ -29,12 +30,17 @@ interface Flight {
   takenBack: boolean;
 }
 
+interface Errand<Command> {
+  readonly command: Command;
+  readonly from: Flight | null;
+}
+
 export class Driver<State, Command, Event, Effect extends { readonly key: string }> {
   readonly #machine: PartedMachine<State, Command, Event, Effect>;
   readonly #shell: Shell<State, Command, Event, Effect>;
   /** By part; no part without one. */
-  readonly #flights = new Map<string, Flight[]>();
-  readonly #waiting: { readonly command: Command; readonly from: Flight | null }[] = [];
+  readonly #flights = new SmallMap<Flight[]>();
+  #waiting: Errand<Command>[] | null = null;
   #state: State;
   #busy = false;
   #dead = false;
@@ -61,26 +67,34 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
 
   #take(command: Command, from: Flight | null): void {
     if (this.#dead) return;
-    this.#waiting.push({ command, from });
-    if (this.#busy) return;
+    if (this.#busy) {
+      this.#waiting ??= [];
+      this.#waiting.push({ command, from });
+      return;
+    }
     this.#busy = true;
     try {
-      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-        this.#carryOut(next.command);
-        // I2: a flight lands only once its outcome is part of the state, or its effect would look due again.
-        if (next.from !== null) this.#land(next.from);
+      this.#settle(command, from);
+      for (let next = this.#waiting?.shift(); next !== undefined; next = this.#waiting?.shift()) {
+        this.#settle(next.command, next.from);
       }
     } finally {
       this.#busy = false;
+      if (this.#waiting?.length === 0) this.#waiting = null;
     }
+  }
+
+  #settle(command: Command, from: Flight | null): void {
+    this.#carryOut(command);
+    // I2: a flight lands only once its outcome is part of the state, or its effect would look due again.
+    if (from !== null) this.#land(from);
   }
 
   /** Calls `fn` once, as soon as nothing but `exceptKey` is in flight; at once if that is so already. */
   whenQuiet(exceptKey: string, fn: () => void): void {
     const check = () => {
-      for (const flights of this.#flights.values()) {
-        if (flights.some(({ key }) => key !== exceptKey)) return;
-      }
+      const isBusy = this.#flights.some((each) => each.some(({ key }) => key !== exceptKey));
+      if (isBusy) return;
       this.#onQuiet = null;
       fn();
     };
@@ -91,7 +105,7 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
   /** Gives up: takes everything back and hears no further command. For a journal that can no longer be written. */
   perish(): void {
     this.#dead = true;
-    for (const flights of [...this.#flights.values()]) {
+    for (const flights of this.#flights.values()) {
       for (const flight of [...flights]) this.#takeBack(flight);
     }
     this.#flights.clear();
@@ -159,7 +173,7 @@ export class Driver<State, Command, Event, Effect extends { readonly key: string
       if (command === null) this.#land(flight);
       else this.#take(command, flight);
     };
-    const cancel = this.#shell.start(effect, settle);
+    const cancel = this.#shell.begin(effect, settle);
     flight.cancel = cancel;
     if (flight.takenBack && !flight.settled) cancel();
   }

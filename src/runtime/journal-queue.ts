@@ -208,6 +208,7 @@ function withSeq(seq: number, event: NewEvent): JournalEvent {
 /** The event's `data` as text. Texts of faults name the event, never what it holds (SPEC C6). */
 function lineOf(event: NewEvent): string {
   ordinalOf(event);
+  if (event.line !== undefined) return event.line;
   let line: string | undefined;
   try {
     line = JSON.stringify(event.data);

@@ -15,6 +15,7 @@ import { isDamage, openSqlite, type SqliteDatabase, type SqliteStatement } from 
  * T4. After a failure nothing more is written or answered: `failed` is the last word.
  * T5. What is said to be committed is in the file that the path names: one that was deleted or replaced while it was open
  *     still takes writes, which nobody would ever find.
+ * T6. The log is emptied in a pause: what waits for a commit does not wait for that as well.
  */
 
 export interface JournalWriterOptions {
@@ -49,6 +50,13 @@ const TRANSACTION_CELLS_MAX = COLUMNS.length * 20_000;
 /** The write-ahead log is cut back to this after a large record: 64 MiB. */
 const WAL_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Pages in the write-ahead log at which a commit moves them to the table itself, whoever waits for it: 64 MB. */
+const WAL_PAGES_MAX = 16_000;
+
+/** So many events are moved there as soon as nothing was committed for `PAUSE_MS`. */
+const MOVE_EVENTS_MIN = 2000;
+const PAUSE_MS = 50;
+
 /** Runs until it is told to close, or until the file cannot be written. Never throws: it says `failed`. */
 export function startJournalWriter(options: JournalWriterOptions): void {
   const { port, file } = options;
@@ -65,6 +73,7 @@ export function startJournalWriter(options: JournalWriterOptions): void {
     db = openForWriting(options);
     const store = new EventTable(db, file);
     const opened = identityOf(file);
+    const emptied = emptyInPauses(db);
     port.on('message', (first: ToWriter) => {
       if (stopped) return; // T4
       try {
@@ -73,6 +82,7 @@ export function startJournalWriter(options: JournalWriterOptions): void {
           const seq = store.commit(rows);
           if (identityOf(file) !== opened) throw gone(file); // T5
           say({ kind: 'committed', seq }); // T2
+          emptied(seq);
         }
         if (closing) stop({ kind: 'closed' });
       } catch (error) {
@@ -83,6 +93,36 @@ export function startJournalWriter(options: JournalWriterOptions): void {
   } catch (error) {
     stop({ kind: 'failed', fault: toWire(openFault(file, error)) });
   }
+}
+
+/** T6. To be told the last position of each commit. */
+function emptyInPauses(db: SqliteDatabase): (seq: number) => void {
+  let done: number | null = null;
+  let last = 0;
+  let lastMs = 0;
+  let timer: NodeJS.Timeout | null = null;
+  const wait = () => {
+    timer = setTimeout(empty, PAUSE_MS).unref();
+  };
+  const empty = () => {
+    timer = null;
+    if (performance.now() - lastMs < PAUSE_MS) {
+      wait();
+      return;
+    }
+    done = last;
+    try {
+      db.pragma('wal_checkpoint(PASSIVE)');
+    } catch {
+      // What it could not move is in the log, which is as good; a commit that fails says so.
+    }
+  };
+  return (seq) => {
+    done ??= seq;
+    last = seq;
+    lastMs = performance.now();
+    if (timer === null && last - done >= MOVE_EVENTS_MIN) wait();
+  };
 }
 
 /** T1 */
@@ -163,6 +203,7 @@ function openForWriting(options: JournalWriterOptions): SqliteDatabase {
     // Where fsync stops at the drive's cache (macOS), `full` asks for the barrier as well.
     if (sync === 'full') db.exec('PRAGMA fullfsync = ON');
     db.exec(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
+    db.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`);
     migrate(db, file);
     if (pagesMax !== null) db.exec(`PRAGMA max_page_count = ${pagesMax}`);
     return db;

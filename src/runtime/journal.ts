@@ -2,7 +2,10 @@ import type { Fault } from '../base/fault.ts';
 import type { JournalEvent } from './core/event.ts';
 
 /** An event before the journal gave it its place. */
-export type NewEvent = Omit<JournalEvent, 'seq'>;
+export interface NewEvent extends Omit<JournalEvent, 'seq'> {
+  /** `data` as JSON text, where whoever appends it has that already. */
+  readonly line?: string;
+}
 
 export interface Appended {
   /** The same events with their `seq`; a place counts only once `durable` has resolved. */

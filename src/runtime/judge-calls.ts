@@ -2,43 +2,52 @@ import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
 import { argumentsOf, independentWords, refused } from './core/call-arguments.ts';
 import { composePrompt, readDelegateCall, readSpawnCall } from './core/delegate-call.ts';
+import type { DelegationTarget } from './core/gate.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { SUBMIT_REVIEW } from './core/plan-review.ts';
 import type { CallVerdict } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { RunState } from './core/run-state.ts';
 import { signatureOf } from './core/run-verdict.ts';
-import { planVerdict, reviewRefusal, reviewVerdicts } from './judge-plan.ts';
+import { planVerdict, reviewRefusal } from './judge-plan.ts';
 import type { RunTree } from './run-tree.ts';
 
-/** What will be done about each call of an answer: every gate, in the tool registry and not by prompt (SPEC G2, G6). */
-export function verdictsOf(
+/**
+ * Judges the calls of one answer, each once and in their order: every gate, in the tool registry and not by prompt (SPEC
+ * G2, G6).
+ */
+export function judgeOf(
   tree: RunTree,
   state: RunState,
   spec: RunSpec,
-  parts: readonly ToolCallPart[],
-  checks: readonly CallCheck[],
-): CallVerdict[] {
-  const reviewed = reviewVerdicts(spec, parts, checks);
-  if (reviewed !== null) return reviewed;
+): (part: ToolCallPart, check: CallCheck | undefined) => CallVerdict {
   const launched = new Set<string>();
   /** SPEC R11: once for calls that share a child, and for a plan and its repetition (R6). */
   const reserve = (part: ToolCallPart, runs = 1) => {
-    const signature = signatureOf(part);
-    const isOnce = spec.identical === 'share' || part.name === 'plan';
-    if (isOnce && launched.has(signature)) return null;
-    launched.add(signature);
+    if (spec.identical === 'share' || part.name === 'plan') {
+      const signature = signatureOf(part);
+      if (launched.has(signature)) return null;
+      launched.add(signature);
+    }
     return tree.reserveLaunch(state.runId, runs);
   };
-  return parts.map((part, at) => {
-    const check = checks[at] ?? { ok: false, errorType: 'unknown_tool', error: 'not checked' };
-    if (part.name === 'delegate') return delegateVerdict(tree, reserve, spec, part, check);
+  const targets = new Map<string, DelegationTarget>();
+  const find = (asked: string) => {
+    const target = targets.get(asked) ?? tree.findTarget(spec, asked);
+    targets.set(asked, target);
+    return target;
+  };
+  return (part, check = { ok: false, errorType: 'unknown_tool', error: 'not checked' }) => {
+    if (part.name === 'delegate') {
+      const closed = tree.delegationRefusal(spec, 'delegate');
+      return closed ?? delegateVerdict(reserve, find, spec, part, check);
+    }
     if (part.name === 'spawn_subagent') return spawnVerdict(tree, spec, part, check);
     if (part.name === 'agents') return agentsVerdict(tree, spec, check);
     if (part.name === 'plan') return planVerdict(tree, reserve, state, spec, part, check);
     if (part.name === SUBMIT_REVIEW) return reviewRefusal(spec, part, check);
     return toolVerdict(tree, spec, part, check);
-  });
+  };
 }
 
 function toolVerdict(
@@ -79,19 +88,17 @@ function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerd
 }
 
 function delegateVerdict(
-  tree: RunTree,
   reserve: (part: ToolCallPart) => string | null,
+  find: (asked: string) => DelegationTarget,
   spec: RunSpec,
   part: ToolCallPart,
   check: CallCheck,
 ): CallVerdict {
-  const closed = tree.delegationRefusal(spec, 'delegate');
-  if (closed !== null) return closed;
   const args = argumentsOf(part, check);
   if ('kind' in args) return args;
   const call = readDelegateCall(args.args);
   if (!call.ok) return refused('invalid_arguments', call.words);
-  const target = tree.findTarget(spec, call.agentId);
+  const target = find(call.agentId);
   if (!target.ok) return refused('unreachable_target', target.words);
   if (target.mode === 'independent') {
     return refused('unsupported_mode', independentWords(target.agent.id));

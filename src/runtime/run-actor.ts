@@ -10,6 +10,7 @@ import type { ToolOutcome } from './core/tool.ts';
 import type { AgentLink, EnginePort } from './engine.ts';
 import type { RunSupervisor } from './run-supervisor.ts';
 import type { RunTree } from './run-tree.ts';
+import { SmallMap } from './small-map.ts';
 
 type Settle = (command: RunCommand | null) => void;
 type Answer = Exclude<FromAgent, { kind: 'delta' }>;
@@ -25,20 +26,21 @@ interface Asked {
 export interface RunActorOptions {
   readonly engine: EnginePort;
   readonly tree: RunTree;
-  readonly supervisor: RunSupervisor;
 }
 
 export class RunActor {
+  readonly #supervisor: RunSupervisor;
   readonly #options: RunActorOptions;
   /** By effect key. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new SmallMap<Asked>();
   #agent: AgentLink | null = null;
   /** Entries of the history that this actor has (I1). */
   #sent = 0;
   #released = false;
   #isolated = false;
 
-  constructor(options: RunActorOptions) {
+  constructor(supervisor: RunSupervisor, options: RunActorOptions) {
+    this.#supervisor = supervisor;
     this.#options = options;
   }
 
@@ -47,7 +49,7 @@ export class RunActor {
     const send = () => {
       const agent = this.#open();
       this.#asked.set(key, { settle, heard, again: send });
-      const { history } = this.#options.supervisor.state;
+      const { history } = this.#supervisor.state;
       const fresh = this.#sent === 0;
       const messages = fresh ? history : history.slice(this.#sent);
       agent.tell({ kind: 'ask', turn, messages, fresh });
@@ -56,6 +58,11 @@ export class RunActor {
     const heard = (body: Answer) => {
       if (body.kind !== 'stale') {
         answered(body);
+        return;
+      }
+      // It was called off before the actor could say that it knows nothing: nothing is asked again.
+      if (this.#supervisor.state.stopping !== null) {
+        settle(null);
         return;
       }
       this.#sent = 0;
@@ -102,7 +109,7 @@ export class RunActor {
   restart(isolated: boolean): void {
     this.#isolated = isolated;
     for (const { settle, again } of this.#orphaned()) {
-      if (again === null || this.#options.supervisor.state.stopping !== null) {
+      if (again === null || this.#supervisor.state.stopping !== null) {
         settle(null);
         continue;
       }
@@ -125,24 +132,22 @@ export class RunActor {
   #orphaned(): readonly Asked[] {
     this.#agent = null;
     this.#sent = 0;
-    const waiting = [...this.#asked.values()];
+    const waiting = this.#asked.values();
     this.#asked.clear();
     return waiting;
   }
 
   #open(): AgentLink {
     if (this.#agent !== null) return this.#agent;
-    const { engine, supervisor, tree } = this.#options;
+    const supervisor = this.#supervisor;
+    const { engine, tree } = this.#options;
     const { spec } = supervisor.state;
     if (spec === null) throw new Error('an actor of a run that has not begun');
     this.#sent = 0;
     this.#agent = engine.openAgent(
       supervisor.runId,
       tree.briefOf(spec),
-      {
-        receive: (body) => supervisor.heard(body),
-        lost: (fault) => supervisor.lost(fault),
-      },
+      supervisor,
       this.#isolated,
     );
     return this.#agent;

@@ -15,7 +15,7 @@ import type { RunSpec } from './core/run-spec.ts';
 import { type CallState, type ChildState, planOf } from './core/run-state.ts';
 import type { ToolOutcome } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
-import { verdictsOf } from './judge-calls.ts';
+import { judgeAnswer } from './judge-answer.ts';
 import { RunActor } from './run-actor.ts';
 import { Child } from './run-child.ts';
 import { stopAtDeadline } from './run-deadline.ts';
@@ -27,9 +27,7 @@ export type Settle = (command: RunCommand | null) => void;
 export interface EffectsOptions {
   readonly engine: EnginePort;
   readonly tree: RunTree;
-  readonly supervisor: RunSupervisor;
   readonly stopGraceMs: number;
-  whenQuiet(exceptKey: string, fn: () => void): void;
 }
 
 /** Between an error and what was produced before it, as the model reads them. */
@@ -41,15 +39,17 @@ const COLLECTED_AT_ONCE = 32;
 type Due<Type extends RunEffect['type']> = Extract<RunEffect, { type: Type }>;
 
 export class RunEffects {
+  readonly #supervisor: RunSupervisor;
   readonly #options: EffectsOptions;
   readonly #actor: RunActor;
-  readonly #children = new Map<number, Child>();
+  #children: Map<number, Child> | null = null;
   #collected = 0;
   #stoppingSinceMs = 0;
 
-  constructor(options: EffectsOptions) {
+  constructor(supervisor: RunSupervisor, options: EffectsOptions) {
+    this.#supervisor = supervisor;
     this.#options = options;
-    this.#actor = new RunActor(options);
+    this.#actor = new RunActor(supervisor, options);
   }
 
   start(effect: RunEffect, settle: Settle): () => void {
@@ -84,8 +84,7 @@ export class RunEffects {
 
   heard(body: FromAgent): void {
     if (body.kind === 'delta') {
-      const { supervisor, tree } = this.#options;
-      tree.heardDelta(supervisor.runId, body.turn, body.text);
+      this.#options.tree.heardDelta(this.#runId, body.turn, body.text);
       return;
     }
     this.#actor.heard(body);
@@ -112,22 +111,25 @@ export class RunEffects {
   }
 
   get #runId(): string {
-    return this.#options.supervisor.runId;
+    return this.#supervisor.runId;
   }
 
   get #spec(): RunSpec {
-    const { spec } = this.#options.supervisor.state;
+    const { spec } = this.#supervisor.state;
     invariant(spec !== null, 'an effect belongs to a run that has begun');
     return spec;
   }
 
   #ask({ key, turn }: Due<'model.ask'>, settle: Settle): () => void {
-    const { supervisor, tree } = this.#options;
+    const { engine, tree } = this.#options;
     return this.#actor.ask(key, turn, settle, (body) => {
       if (body.kind === 'answered') {
         const { answer, checks } = body;
-        const verdicts = verdictsOf(tree, supervisor.state, this.#spec, answer.calls, checks);
-        settle({ type: 'answered', turn, answer, verdicts });
+        const { state } = this.#supervisor;
+        const asked = { tree, clock: engine.clock, state, spec: this.#spec };
+        judgeAnswer(asked, answer.calls, checks, (verdicts) =>
+          settle({ type: 'answered', turn, answer, verdicts }),
+        );
       } else if (body.kind === 'failed') {
         settle({ type: 'model-failed', turn, fault: body.fault });
       }
@@ -136,14 +138,14 @@ export class RunEffects {
 
   #run({ key, turn, call }: Due<'tool.run'>, settle: Settle): () => void {
     const done = (outcome: ToolOutcome) => this.#keep(outcome, turn, call, settle);
-    const { engine, supervisor, tree } = this.#options;
+    const { engine, tree } = this.#options;
     const definition = engine.tools().get(call.name);
     const place = call.verdict.kind === 'tool' ? call.verdict.place : 'control';
     if (place === 'control' || definition === undefined) {
       done(tree.runControlTool(this.#spec, call.name));
       return () => undefined;
     }
-    const callKey = `${supervisor.runId}/${callFrame(turn, call.index)}`;
+    const callKey = `${this.#runId}/${callFrame(turn, call.index)}`;
     const { timeoutMs } = definition;
     if (place === 'actor') {
       const { name, args_text: argsText, index } = call;
@@ -161,10 +163,10 @@ export class RunEffects {
     timeoutMs: number,
     done: (outcome: ToolOutcome) => void,
   ): () => void {
-    const { engine, supervisor } = this.#options;
+    const { engine } = this.#options;
     const spec = this.#spec;
     const abort = new AbortController();
-    const about = { runId: supervisor.runId, agentId: spec.agent_id, callKey, scope: spec.scope };
+    const about = { runId: this.#runId, agentId: spec.agent_id, callKey, scope: spec.scope };
     const running =
       place === 'compute'
         ? engine.compute(
@@ -211,7 +213,7 @@ export class RunEffects {
         ordinal: child.ordinal,
         outcome: { ...outcome, answer: shown, full_path: fullPath },
       });
-      this.#children.delete(child.ordinal);
+      this.#children?.delete(child.ordinal);
       this.#options.tree.forget(child.runId);
     });
   }
@@ -219,12 +221,12 @@ export class RunEffects {
   /** Characters that a result of this turn may have without being cut. */
   get #wholeChars(): number {
     const { result_chars_max: resultMax, turn_result_chars_max: turnMax } = this.#spec;
-    return surelyWhole(resultMax, turnMax, this.#options.supervisor.state.calls.length);
+    return surelyWhole(resultMax, turnMax, this.#supervisor.state.calls.length);
   }
 
   /** Characters that a child's answer may have without being cut, with what its result says around it. */
   #wholeAnswerChars(outcome: ChildOutcome, child: ChildState): number {
-    const plan = planOf(this.#options.supervisor.state, child);
+    const plan = planOf(this.#supervisor.state, child);
     if (plan !== undefined) return wholeAnswerChars(plan.tasks.length, this.#wholeChars);
     const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
     const { text, partial } = result;
@@ -239,7 +241,7 @@ export class RunEffects {
     frame: string,
     then: (shown: string, fullPath: string | null) => void,
   ): void {
-    const { engine, supervisor } = this.#options;
+    const { engine } = this.#options;
     const { result_chars_max: resultMax } = this.#spec;
     if (text.length <= wholeChars) {
       then(text, null);
@@ -247,7 +249,7 @@ export class RunEffects {
     }
     // A disk that cannot take the whole text must not lose the part that can be shown: the mark says it was not kept.
     void engine
-      .keep(supervisor.runId, frame, text)
+      .keep(this.#runId, frame, text)
       .catch(() => null)
       .then((fullPath) => then(clip(text, resultMax, fullPath), fullPath));
   }
@@ -264,7 +266,7 @@ export class RunEffects {
       this.release();
       done();
     });
-    this.#options.whenQuiet('halt', done);
+    this.#supervisor.whenQuiet('halt', done);
     return () => {
       untime();
       settle(null);
@@ -281,9 +283,10 @@ export class RunEffects {
   }
 
   #childOf(child: ChildState): Child {
+    this.#children ??= new Map();
     const known = this.#children.get(child.ordinal);
     if (known !== undefined) return known;
-    const made = new Child(child, this.#options.supervisor, this.#options.tree);
+    const made = new Child(child, this.#supervisor, this.#options.tree);
     this.#children.set(child.ordinal, made);
     return made;
   }

@@ -12,14 +12,14 @@ import { EVENT_VERSION, eventId, isTerminal } from './core/event.ts';
 import { outcomeOf } from './core/outcome.ts';
 import type { Step } from './core/parted-machine.ts';
 import { isWorking } from './core/resumption.ts';
-import { runMachine } from './core/run.ts';
+import type { runMachine } from './core/run.ts';
 import type { RunCommand } from './core/run-command.ts';
 import { causeOf, type RunEffect } from './core/run-due.ts';
 import type { ChildOutcome, Note, RunEvent } from './core/run-event.ts';
 import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import { pendingRun, type RunState, wantedChildren } from './core/run-state.ts';
-import { Driver } from './driver.ts';
+import { Driver, type Shell } from './driver.ts';
 import type { EnginePort } from './engine.ts';
 import type { NewEvent } from './journal.ts';
 import { cannotBegin } from './run-actor.ts';
@@ -38,9 +38,13 @@ const SUSPECT_LOSSES_SHARED = 2;
 /** How often a run under whose work its host ended is taken up again, unless a whole turn went well in between. */
 const HOST_LOSSES_MAX = 3;
 
+const NOTHING: readonly never[] = [];
+
 export interface SupervisorOptions {
   readonly engine: EnginePort;
   readonly tree: RunTree;
+  /** One for all runs: each goes on from a state of its own. */
+  readonly machine: ReturnType<typeof runMachine>;
   readonly runId: string;
   readonly parentRunId: string | null;
   /** The `delegation.started` that this run follows from; `null` for a root. */
@@ -51,40 +55,28 @@ export interface SupervisorOptions {
   readonly stopGraceMs: number;
 }
 
-export class RunSupervisor {
+/** Its driver's shell: `record`, `waitsForDisk` and `begin` are for its driver alone. */
+export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunEffect> {
   readonly runId: string;
   readonly parentRunId: string | null;
   readonly #options: SupervisorOptions;
   readonly #driver: Driver<RunState, RunCommand, RunEvent, RunEffect>;
   readonly #effects: RunEffects;
-  #onEnded: (() => void)[] = [];
+  #onEnded: readonly (() => void)[] = NOTHING;
   #durableEnd: Promise<void> | null = null;
   #failure: Fault | null = null;
   #noteCause: string | null = null;
   /** Moments of the restarts that count towards its intensity. */
-  #threadLosses: readonly number[] = [];
+  #threadLosses: readonly number[] = NOTHING;
   #suspectLosses = 0;
 
   constructor(options: SupervisorOptions) {
     this.runId = options.runId;
     this.parentRunId = options.parentRunId;
     this.#options = options;
-    this.#driver = new Driver(
-      runMachine(options.runId),
-      {
-        record: (steps) => this.#record(steps),
-        waitsForDisk,
-        start: (effect, settle) => this.#begin(effect, settle),
-      },
-      options.state ?? pendingRun(options.runId),
-    );
-    this.#effects = new RunEffects({
-      engine: options.engine,
-      tree: options.tree,
-      stopGraceMs: options.stopGraceMs,
-      supervisor: this,
-      whenQuiet: (exceptKey, fn) => this.#driver.whenQuiet(exceptKey, fn),
-    });
+    const state = options.state ?? pendingRun(options.runId);
+    this.#driver = new Driver(options.machine, this, state);
+    this.#effects = new RunEffects(this, options);
   }
 
   get state(): RunState {
@@ -139,7 +131,7 @@ export class RunSupervisor {
   /** Calls back once the run has ended, at once if it has. */
   onEnded(listener: () => void): void {
     if (this.hasEnded) listener();
-    else this.#onEnded.push(listener);
+    else this.#onEnded = [...this.#onEnded, listener];
   }
 
   /** Resolves once the run's end is durable. @throws Fault `journal.unwritable` where the journal failed before. */
@@ -195,7 +187,7 @@ export class RunSupervisor {
   }
 
   /** What the run's actor says. */
-  heard(body: FromAgent): void {
+  receive(body: FromAgent): void {
     this.#effects.heard(body);
   }
 
@@ -220,7 +212,16 @@ export class RunSupervisor {
     this.#effects.actorLost();
   }
 
-  #begin(effect: RunEffect, settle: Settle): () => void {
+  /** SPEC J4: recorded before acted on. A request to the model changes nothing outside, so it need not wait. */
+  waitsForDisk({ type }: RunEffect): boolean {
+    return type === 'tool.run' || type === 'child.run' || type === 'approval.ask';
+  }
+
+  whenQuiet(exceptKey: string, fn: () => void): void {
+    this.#driver.whenQuiet(exceptKey, fn);
+  }
+
+  begin(effect: RunEffect, settle: Settle): () => void {
     try {
       return this.#effects.start(effect, settle);
     } catch (thrown) {
@@ -229,7 +230,7 @@ export class RunSupervisor {
     }
   }
 
-  #record(steps: readonly Step<RunState, RunEvent>[]): Promise<void> {
+  record(steps: readonly Step<RunState, RunEvent>[]): Promise<void> {
     const { clock, journal } = this.#options.engine;
     const ts = new Date(clock.now()).toISOString();
     const entries = steps.map(({ before, event }) => this.#entry(before, event, ts));
@@ -263,6 +264,7 @@ export class RunSupervisor {
       type: event.type,
       v: EVENT_VERSION,
       data: event.data as unknown as NewEvent['data'],
+      ...(event.type === 'run.started' ? { line: this.#options.tree.specText(event.data) } : {}),
     };
   }
 
@@ -278,16 +280,15 @@ export class RunSupervisor {
     for (const runId of to) this.#options.tree.find(runId)?.note({ note_id, text }, cause);
   }
 
+  #forgetOnceDurable(): void {
+    const forget = () => this.#options.tree.forget(this.runId);
+    this.durableEnd().then(forget, forget);
+  }
+
   #tellEnded(): void {
+    if (this.parentRunId === null) this.#forgetOnceDurable();
     const listeners = this.#onEnded;
-    this.#onEnded = [];
+    this.#onEnded = NOTHING;
     for (const listener of listeners) listener();
   }
-}
-
-/** SPEC J4: recorded before acted on. A request to the model changes nothing outside, so it need not wait. */
-function waitsForDisk(effect: RunEffect): boolean {
-  return (
-    effect.type === 'tool.run' || effect.type === 'child.run' || effect.type === 'approval.ask'
-  );
 }

@@ -84,13 +84,44 @@ function rootKey({ agent, origin, project, workspaceDir, security }: RunRequest)
   ]);
 }
 
+/* Spelled out: a spread of so many fields makes an object of twice the size, and every run keeps one. */
 function launched(spec: RunSpec, request: RunRequest): RunSpec {
   return {
-    ...spec,
+    agent_id: spec.agent_id,
+    agent_name: spec.agent_name,
+    project: spec.project,
+    origin: spec.origin,
+    raw: spec.raw,
+    inline: spec.inline,
     root_run_id: request.rootRunId,
+    depth: spec.depth,
+    depth_max: spec.depth_max,
+    width_max: spec.width_max,
+    order: spec.order,
+    identical: spec.identical,
+    is_subagent: spec.is_subagent,
     session_key: request.sessionKey,
     prompt: request.prompt,
-    started_at_ms: request.startedAtMs,
+    system_prompt: spec.system_prompt,
+    model: spec.model,
+    provider_type: spec.provider_type,
+    agentic: spec.agentic,
     max_turns: spec.agentic ? (request.maxTurns ?? spec.max_turns) : spec.max_turns,
+    started_at_ms: request.startedAtMs,
+    max_run_ms: spec.max_run_ms,
+    delegation_timeout_ms: spec.delegation_timeout_ms,
+    parallel_tools: spec.parallel_tools,
+    result_chars_max: spec.result_chars_max,
+    turn_result_chars_max: spec.turn_result_chars_max,
+    approval_timeout_ms: spec.approval_timeout_ms,
+    review_of: spec.review_of,
+    tools: spec.tools,
+    risk_profile: spec.risk_profile,
+    autonomy: spec.autonomy,
+    auto_approve: spec.auto_approve,
+    always_ask: spec.always_ask,
+    require_tool_approval: spec.require_tool_approval,
+    scope: spec.scope,
+    security: spec.security,
   };
 }

@@ -18,6 +18,7 @@ import {
 } from './core/gate.ts';
 import { outcomeOf } from './core/outcome.ts';
 import { suspectsOf } from './core/resumption.ts';
+import { runMachine } from './core/run.ts';
 import type { CallVerdict, ChildOutcome } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
 import type { RunSpec } from './core/run-spec.ts';
@@ -30,6 +31,7 @@ import type { RootRequest } from './root-request.ts';
 import { briefOf, callerOf, rosterOfRoot, runControlTool } from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
+import { SpecText } from './spec-text.ts';
 import { isAwaited, launchesOf, type RecoveredRun } from './unfinished-runs.ts';
 
 export interface TreeOptions {
@@ -47,7 +49,9 @@ export class RunTree {
   /** Outcomes of children that had ended before their host was lost and that their parents have not recorded. */
   readonly #outcomes = new Map<string, ChildOutcome>();
   readonly #quarantine = new Quarantine();
+  readonly #machine = runMachine('');
   readonly #templates = new RunTemplates();
+  readonly #specText = new SpecText();
   /** By the scope of a run, which runs that begin alike have as the same object. */
   #briefs = new WeakMap<ToolScope, AgentBrief>();
   #config: ResolvedConfig;
@@ -95,10 +99,8 @@ export class RunTree {
       startedAtMs: engine.clock.now(),
       protectedPaths,
     });
-    this.#launches.set(runId, 0);
     const supervisor = this.#supervise(runId, null, null);
     supervisor.start(spec, request.calledOff);
-    this.#forgetAtEnd(supervisor);
     return supervisor;
   }
 
@@ -160,9 +162,7 @@ export class RunTree {
       else supervisor.resume(suspect);
     }
     this.#quarantine.next();
-    const roots = taken.filter((supervisor) => supervisor.parentRunId === null);
-    for (const root of roots) this.#forgetAtEnd(root);
-    return roots;
+    return taken.filter((supervisor) => supervisor.parentRunId === null);
   }
 
   /** A supervisor has recorded something. */
@@ -179,11 +179,6 @@ export class RunTree {
     this.#supervisors.delete(runId);
     this.#launches.delete(runId);
     this.#outcomes.delete(runId);
-  }
-
-  #forgetAtEnd(root: RunSupervisor): void {
-    const forget = () => this.forget(root.runId);
-    root.durableEnd().then(forget, forget);
   }
 
   /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
@@ -232,6 +227,11 @@ export class RunTree {
     return findTarget(this.#config, callerOf(spec), spec.project, asked);
   }
 
+  /** The data of a run's `run.started` as JSON. */
+  specText(spec: RunSpec): string {
+    return this.#specText.of(spec);
+  }
+
   /** What a run's actor begins with; the same object for runs that begin alike. */
   briefOf(spec: RunSpec): AgentBrief {
     const known = this.#briefs.get(spec.scope);
@@ -272,6 +272,7 @@ export class RunTree {
     const supervisor = new RunSupervisor({
       engine: this.#options.engine,
       tree: this,
+      machine: this.#machine,
       runId,
       parentRunId,
       parentEventId: cause,

@@ -28,13 +28,53 @@ async function nextBatch(port: MessagePort): Promise<unknown[]> {
   return batch;
 }
 
-test('a channel carries what was sent in one tick as one array, in order', async () => {
+test('a channel carries what was sent in one turn of the loop as one array, in order', async () => {
   const { channel, far } = sender();
-  for (const n of [1, 2, 3]) channel.send(n);
+  for (const n of [1, 2]) channel.send(n);
   await Promise.resolve().then(() => undefined);
+  channel.send(3);
+  await new Promise((resolve) => setImmediate(resolve));
   channel.send(4);
   expect(await nextBatch(far)).toEqual([1, 2, 3]);
   expect(await nextBatch(far)).toEqual([4]);
+});
+
+test('a channel lets its thread take turns while much has arrived, and keeps the order', async () => {
+  const { near, far } = portPair();
+  const seen: (number | string)[] = [];
+  const all = new Promise<void>((resolve) => {
+    openChannel<number, never>(far, (n) => {
+      seen.push(n);
+      if (n === 0) setImmediate(() => seen.push('a turn'));
+      for (const from = performance.now(); performance.now() - from < 1; );
+      if (n === 29) resolve();
+    });
+  });
+  near.postMessage(Array.from({ length: 20 }, (_, n) => n));
+  near.postMessage(Array.from({ length: 10 }, (_, n) => 20 + n));
+  await all;
+  expect(seen.filter((each) => each !== 'a turn')).toEqual(Array.from({ length: 30 }, (_, n) => n));
+  expect(seen.indexOf('a turn')).toBeLessThan(20);
+});
+
+test('a channel that is drained receives what it had put off, before what arrived after it', async () => {
+  const { near, far } = portPair();
+  const seen: number[] = [];
+  let first: () => void = () => undefined;
+  const began = new Promise<void>((resolve) => {
+    first = resolve;
+  });
+  const channel = openChannel<number, never>(far, (n) => {
+    seen.push(n);
+    first();
+    for (const from = performance.now(); performance.now() - from < 1; );
+  });
+  near.postMessage(Array.from({ length: 20 }, (_, n) => n));
+  await began;
+  expect(seen.length).toBeLessThan(20);
+  near.postMessage([20, 21]);
+  channel.drain();
+  expect(seen).toEqual(Array.from({ length: 22 }, (_, n) => n));
 });
 
 test('a channel answers a handled batch as one batch', async () => {

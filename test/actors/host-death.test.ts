@@ -37,7 +37,7 @@ test('a terminated thread has what it posted before delivered first, then its ac
   await roundTrip(actor);
   const spinning = new Int32Array(new SharedArrayBuffer(4));
   actor.ref.tell({ do: 'say-many', count: 5000, andThen: 'spin', raise: spinning });
-  await new Promise((resolve) => process.nextTick(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
   // This thread stands still until all is posted and the other one spins: nothing of it can have been heard yet.
   expect(Atomics.wait(spinning, 0, 0, 20_000)).not.toBe('timed-out');
   expect(actor.heard).toEqual(['round trip']);

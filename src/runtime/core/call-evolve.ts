@@ -1,6 +1,7 @@
 import { INTERRUPTED } from './resumption.ts';
 import type { Rows } from './rows.ts';
 import { agendaAfter } from './run-agenda.ts';
+import { type CallChange, changedCall, type RunDraft } from './run-draft.ts';
 import { callFrame, type RunEvent, type RunEventData, type RunStatusEnded } from './run-event.ts';
 import {
   type CallState,
@@ -23,107 +24,97 @@ export type CallEvent = Extract<
 >;
 
 /** How an event changes a call of the turn, or the child that a call launched. */
-export function evolveCall(state: RunState, event: CallEvent): RunState {
+export function evolveCall(run: RunDraft, event: CallEvent): void {
   switch (event.type) {
     case 'approval.requested':
-      return withCall(state, event.data.call_id, { status: 'asking', cause: state.count });
+      changeCall(run, callOf(run, event.data.call_id), { status: 'asking', cause: run.count });
+      return;
     case 'approval.granted':
-      return withCall(state, event.data.call_id, { status: 'approved', cause: state.count });
+      changeCall(run, callOf(run, event.data.call_id), { status: 'approved', cause: run.count });
+      return;
     case 'approval.denied':
-      return withCall(state, event.data.call_id, { cause: state.count });
+      changeCall(run, callOf(run, event.data.call_id), { cause: run.count });
+      return;
     case 'tool.started':
-      return withCall(state, event.data.call_id, { status: 'running', cause: state.count });
+      changeCall(run, callOf(run, event.data.call_id), { status: 'running', cause: run.count });
+      return;
     case 'tool.completed':
-      return toolCompleted(state, event.data);
+      toolCompleted(run, event.data);
+      return;
     case 'tool.failed':
-      return toolFailed(state, event.data);
+      toolFailed(run, event.data);
+      return;
     case 'delegation.started':
-      return childStarted(state, event.data);
+      childStarted(run, event.data);
+      return;
     case 'delegation.completed':
-      return childEnded(state, event.data, event.data.child_status);
+      childEnded(run, event.data, event.data.child_status);
+      return;
     case 'delegation.failed':
-      return childEnded(state, event.data, 'failed');
+      childEnded(run, event.data, 'failed');
+      return;
     default:
-      // Total: a type that a later version writes changes nothing here.
-      return state;
+    // Total: a type that a later version writes changes nothing here.
   }
 }
 
-function toolCompleted(state: RunState, data: RunEventData<'tool.completed'>): RunState {
-  const verdict = callOf(state, data.call_id)?.verdict;
-  const changedOutside = verdict?.kind === 'tool' && verdict.effect !== 'read';
-  return {
-    ...withCall(state, data.call_id, {
-      status: 'done',
-      result: { text: data.text, isError: false, fullPath: data.full_path },
-    }),
-    effect: changedOutside ? worse(state.effect, 'applied') : state.effect,
-    operations: changedOutside
-      ? named(state.operations, [operation(state, data.call_id, data.name, 'done')])
-      : state.operations,
-  };
+function toolCompleted(run: RunDraft, data: RunEventData<'tool.completed'>): void {
+  const call = callOf(run, data.call_id);
+  const verdict = call?.verdict;
+  if (verdict?.kind === 'tool' && verdict.effect !== 'read') {
+    run.effect = worse(run.effect, 'applied');
+    run.operations = named(run.operations, [operation(run, data.call_id, data.name, 'done')]);
+  }
+  const result = { text: data.text, isError: false, fullPath: data.full_path };
+  changeCall(run, call, { status: 'done', result });
 }
 
-function toolFailed(state: RunState, data: RunEventData<'tool.failed'>): RunState {
+function toolFailed(run: RunDraft, data: RunEventData<'tool.failed'>): void {
   const text = data.text === '' ? data.error : `${data.error}\n\n${data.text}`;
   const own = data.shared_with === undefined ? data.effect : 'none';
-  return {
-    ...withCall(state, data.call_id, {
-      status: 'done',
-      result: { text, isError: true, fullPath: data.full_path },
-    }),
-    effect: worse(state.effect, own),
-    isInterrupted: state.isInterrupted || data.error_type === INTERRUPTED,
-    operations:
-      own === 'uncertain' && data.structured === undefined
-        ? named(state.operations, [operation(state, data.call_id, data.name, 'uncertain')])
-        : state.operations,
-  };
+  run.effect = worse(run.effect, own);
+  run.isInterrupted ||= data.error_type === INTERRUPTED;
+  if (own === 'uncertain' && data.structured === undefined) {
+    const what = operation(run, data.call_id, data.name, 'uncertain');
+    run.operations = named(run.operations, [what]);
+  }
+  const result = { text, isError: true, fullPath: data.full_path };
+  changeCall(run, callOf(run, data.call_id), { status: 'done', result });
 }
 
-function childStarted(state: RunState, data: RunEventData<'delegation.started'>): RunState {
+function childStarted(run: RunDraft, data: RunEventData<'delegation.started'>): void {
   const { ordinal, child_run_id: runId, agent_id: agentId, call, kind } = data;
-  const launched = withChild(state, { ordinal, runId, agentId, call, kind });
-  return changed(launched, callAt(launched, call), { ordinal });
+  addChild(run, { ordinal, runId, agentId, call, kind });
+  changeCall(run, callAt(run, call), { ordinal });
 }
 
-/** With a child that has just begun. */
-export function withChild(
-  state: RunState,
-  child: Omit<ChildState, 'status' | 'startedAt'>,
-): RunState {
-  const began: ChildState = { ...child, status: 'running', startedAt: state.count };
-  return {
-    ...state,
-    children: state.children.adding(began),
-    childrenRunning: state.childrenRunning + 1,
-    lastOrdinal: Math.max(state.lastOrdinal, child.ordinal),
-  };
+/** A child that has just begun. */
+export function addChild(run: RunDraft, child: Omit<ChildState, 'status' | 'startedAt'>): void {
+  run.children = run.children.adding({ ...child, status: 'running', startedAt: run.count });
+  run.childrenRunning += 1;
+  run.lastOrdinal = Math.max(run.lastOrdinal, child.ordinal);
 }
 
-/** With the child's outcome in its parent's sums. */
+/** The child's outcome goes into its parent's sums. */
 export function childEnded(
-  state: RunState,
+  run: RunDraft,
   data: Pick<
     RunEventData<'delegation.completed'>,
     'ordinal' | 'usage' | 'cost_cents' | 'effect' | 'operations'
   >,
   status: RunStatusEnded,
-): RunState {
-  const child = childAt(state, data.ordinal);
-  if (child === undefined || !isRunning(child)) return state;
-  const call = callAt(state, child.call);
-  const children = state.children.with(child.ordinal - 1, { ...child, status });
-  return {
-    ...(call?.ordinal === data.ordinal ? changed(state, call, { cause: state.count }) : state),
-    children,
-    childrenRunning: state.childrenRunning - 1,
-    firstRunning: firstRunningFrom(children, state.firstRunning),
-    usage: addUsage(state.usage, data.usage),
-    costCents: addKnown(state.costCents, data.cost_cents),
-    effect: worse(state.effect, data.effect),
-    operations: named(state.operations, data.operations),
-  };
+): void {
+  const child = childAt(run, data.ordinal);
+  if (child === undefined || !isRunning(child)) return;
+  const call = callAt(run, child.call);
+  if (call?.ordinal === data.ordinal) changeCall(run, call, { cause: run.count });
+  run.children = run.children.with(child.ordinal - 1, { ...child, status });
+  run.childrenRunning -= 1;
+  run.firstRunning = firstRunningFrom(run.children, run.firstRunning);
+  run.usage = addUsage(run.usage, data.usage);
+  run.costCents = addKnown(run.costCents, data.cost_cents);
+  run.effect = worse(run.effect, data.effect);
+  run.operations = named(run.operations, data.operations);
 }
 
 function firstRunningFrom(children: Rows<ChildState>, from: number): number {
@@ -135,22 +126,11 @@ function firstRunningFrom(children: Rows<ChildState>, from: number): number {
   return place;
 }
 
-function withCall(state: RunState, callId: string, change: Partial<CallState>): RunState {
-  return changed(state, callOf(state, callId), change);
-}
-
-function changed(
-  state: RunState,
-  call: CallState | undefined,
-  change: Partial<CallState>,
-): RunState {
-  if (call === undefined) return state;
-  const next = { ...call, ...change };
-  return {
-    ...state,
-    calls: state.calls.with(call.index - 1, next),
-    agenda: agendaAfter(state.agenda, call, next),
-  };
+function changeCall(run: RunDraft, call: CallState | undefined, change: CallChange): void {
+  if (call === undefined) return;
+  const next = changedCall(call, change);
+  run.calls = run.calls.with(call.index - 1, next);
+  run.agenda = agendaAfter(run.agenda, call, next);
 }
 
 function operation(state: RunState, callId: string, name: string, how: string): string {

@@ -1,4 +1,5 @@
 import type { Rows } from './rows.ts';
+import { countsOf } from './run-draft.ts';
 import type { CallVerdict } from './run-event.ts';
 import type { CallState } from './run-state.ts';
 
@@ -96,16 +97,17 @@ export function agendaAfter(agenda: Agenda, before: CallState, after: CallState)
   const to = standingOf(after);
   if (from === to) return agenda;
   const place = after.index - 1;
-  const next = {
-    ...agenda,
-    counts: { ...agenda.counts, [from]: agenda.counts[from] - 1, [to]: agenda.counts[to] + 1 },
-  };
-  if (to === 'launch') return { ...next, launchFrom: Math.min(agenda.launchFrom, place) };
-  if (to === 'start') return { ...next, startFrom: Math.min(agenda.startFrom, place) };
-  if (to === 'delegated') return { ...next, launchFrom: passed(agenda.launchFrom, place) };
-  if (to === 'working') return { ...next, startFrom: passed(agenda.startFrom, place) };
-  if (to === 'done') return { ...next, owed: owedAfter(agenda, after.index, place) };
-  return next;
+  const counts = countsOf(agenda.counts);
+  counts[from] -= 1;
+  counts[to] += 1;
+  const { sharers } = agenda;
+  let { launchFrom, startFrom, owed } = agenda;
+  if (to === 'launch') launchFrom = Math.min(launchFrom, place);
+  else if (to === 'start') startFrom = Math.min(startFrom, place);
+  else if (to === 'delegated') launchFrom = passed(launchFrom, place);
+  else if (to === 'working') startFrom = passed(startFrom, place);
+  else if (to === 'done') owed = owedAfter(agenda, after.index, place);
+  return { counts, launchFrom, startFrom, sharers, owed };
 }
 
 /** Calls begin in their order: the one that just did is the first that could. */
@@ -115,6 +117,7 @@ function passed(from: number, place: number): number {
 
 function owedAfter({ owed, sharers }: Agenda, index: number, place: number): readonly number[] {
   const more = sharers[index];
+  if (more === undefined && owed.length === 0) return owed;
   const left = owed[0] === place ? owed.slice(1) : owed.filter((other) => other !== place);
   return more === undefined ? left : [...left, ...more];
 }

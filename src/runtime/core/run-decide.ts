@@ -11,7 +11,7 @@ import { type CallState, callAt, livePlans, type RunState } from './run-state.ts
 import { settleCalls } from './run-verdict.ts';
 
 /** So many events decided, the rest is left to a command of its own: nothing else waits for a fan-out of thousands. */
-const EVENTS_A_STEP = 64;
+const EVENTS_A_STEP = 32;
 
 const EMPTY_ANSWER = 'model provider returned an invalid semantic completion.';
 

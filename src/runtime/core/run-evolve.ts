@@ -1,4 +1,4 @@
-import { childEnded, evolveCall, withChild } from './call-evolve.ts';
+import { addChild, childEnded, evolveCall } from './call-evolve.ts';
 import { clip, fairShares } from './clip.ts';
 import type { Message, ToolResultPart } from './message.ts';
 import { withAnswers } from './plan-answers.ts';
@@ -7,53 +7,66 @@ import { evolvePlan } from './plan-evolve.ts';
 import { PENDING_PLAN } from './plan-state.ts';
 import { Rows } from './rows.ts';
 import { agendaOf } from './run-agenda.ts';
-import { callIndexOf, type RunEvent, type RunEventData } from './run-event.ts';
+import { draftOf, type RunDraft } from './run-draft.ts';
+import {
+  type AnsweredCall,
+  callIndexOf,
+  type RunEvent,
+  type RunEventData,
+  type RunStatusEnded,
+} from './run-event.ts';
+import type { RunSpec } from './run-spec.ts';
 import { type CallState, NO_CALLS, type RunState } from './run-state.ts';
 import { addKnown, addUsage } from './usage.ts';
 
 /** The state after an event. Total: an event that does not fit changes nothing but the count. */
 export function evolveRun(before: RunState, event: RunEvent): RunState {
-  const state = { ...before, count: before.count + 1 };
+  const run = draftOf(before);
+  run.count += 1;
+  evolveLife(run, event);
+  return run;
+}
+
+function evolveLife(run: RunDraft, event: RunEvent): void {
   switch (event.type) {
     case 'run.started':
-      return {
-        ...state,
-        phase: 'turning',
-        status: 'running',
-        spec: event.data,
-        history: [{ role: 'user', text: event.data.prompt }],
-        causes: { ...state.causes, turn: state.count },
-      };
+      run.phase = 'turning';
+      run.status = 'running';
+      run.spec = event.data;
+      run.history = [{ role: 'user', text: event.data.prompt }];
+      turnCause(run);
+      return;
     case 'run.user_note': {
       const { note_id, text } = event.data;
-      return { ...state, unread: [...state.unread, { note_id, text, at: state.count }] };
+      run.unread = [...run.unread, { note_id, text, at: run.count }];
+      return;
     }
     case 'note.read': {
-      const note = state.unread.find((each) => each.note_id === event.data.note_id);
-      if (note === undefined) return state;
-      return {
-        ...withoutNote(state, event.data.note_id),
-        history: [...state.history, { role: 'user', text: note.text }],
-      };
+      const note = run.unread.find((each) => each.note_id === event.data.note_id);
+      if (note === undefined) return;
+      dropNote(run, event.data.note_id);
+      run.history = [...run.history, { role: 'user', text: note.text }];
+      return;
     }
     case 'note.too_late':
     case 'note.dead_letter':
-      return withoutNote(state, event.data.note_id);
+      dropNote(run, event.data.note_id);
+      return;
     case 'run.resumed':
-      return {
-        ...state,
-        resumedAt: state.count,
-        hostLosses: state.hostLosses + Number(event.data.why === 'host_lost' && event.data.suspect),
-      };
+      run.resumedAt = run.count;
+      run.hostLosses += Number(event.data.why === 'host_lost' && event.data.suspect);
+      return;
     case 'run.stopping':
-      return { ...state, stopping: state.stopping ?? event.data };
+      run.stopping ??= event.data;
+      return;
     case 'run.completed':
     case 'run.failed':
     case 'run.cancelled':
     case 'run.incomplete':
-      return ended(state, event);
+      end(run, event);
+      return;
     default:
-      return evolveTurn(state, event);
+      evolveTurn(run, event);
   }
 }
 
@@ -61,47 +74,61 @@ type EndEvent = Extract<RunEvent, { data: RunEventData<'run.completed'> }>;
 type LifeEvent = Extract<RunEvent, { type: `run.${string}` | `note.${string}` }>;
 type TurnEvent = Exclude<RunEvent, LifeEvent>;
 
-function ended(state: RunState, event: EndEvent): RunState {
-  if (state.ended !== null) return state;
-  const status = event.type.slice('run.'.length) as Exclude<
-    RunState['status'],
-    'pending' | 'running'
-  >;
-  return { ...state, phase: 'ended', status, ended: event.data, ...NO_CALLS };
+function end(run: RunDraft, event: EndEvent): void {
+  if (run.ended !== null) return;
+  run.phase = 'ended';
+  run.status = event.type.slice('run.'.length) as RunStatusEnded;
+  run.ended = event.data;
+  dropCalls(run);
 }
 
-function evolveTurn(state: RunState, event: TurnEvent): RunState {
+function dropCalls(run: RunDraft): void {
+  run.calls = NO_CALLS.calls;
+  run.places = NO_CALLS.places;
+  run.agenda = NO_CALLS.agenda;
+}
+
+function turnCause(run: RunDraft): void {
+  run.causes = { turn: run.count, ask: run.causes.ask, answer: run.causes.answer };
+}
+
+function answerCause(run: RunDraft): void {
+  run.causes = { turn: run.causes.turn, ask: run.causes.ask, answer: run.count };
+}
+
+function evolveTurn(run: RunDraft, event: TurnEvent): void {
   switch (event.type) {
     case 'turn.started':
-      return {
-        ...state,
-        phase: 'asking',
-        turn: event.data.turn,
-        causes: { ...state.causes, turn: state.count },
-      };
+      run.phase = 'asking';
+      run.turn = event.data.turn;
+      turnCause(run);
+      return;
     case 'model.started':
-      return { ...state, causes: { ...state.causes, ask: state.count } };
+      run.causes = { turn: run.causes.turn, ask: run.count, answer: run.causes.answer };
+      return;
     case 'model.completed':
-      return answered(state, event.data);
+      answered(run, event.data);
+      return;
     case 'model.failed':
-      return {
-        ...unreported(state, event.data.error_type),
-        causes: { ...state.causes, answer: state.count },
-      };
+      unreported(run, event.data.error_type);
+      answerCause(run);
+      return;
     case 'turn.completed':
-      return turnCompleted(state);
+      turnCompleted(run);
+      return;
     default:
-      return isPlanEvent(event) ? planned(state, event) : evolveCall(state, event);
+      if (isPlanEvent(event)) planned(run, event);
+      else evolveCall(run, event);
   }
 }
 
 /** A request that reached a model and failed may have cost something, and nobody said what (SPEC M4). */
 const REACHED_A_MODEL = ['model.aborted', 'model.malformed', 'model.server-error', 'model.timeout'];
 
-function unreported(state: RunState, errorType: string): RunState {
-  if (!REACHED_A_MODEL.includes(errorType)) return state;
-  const usage = { inputTokens: null, outputTokens: null, cachedInputTokens: null };
-  return { ...state, usage, costCents: null };
+function unreported(run: RunDraft, errorType: string): void {
+  if (!REACHED_A_MODEL.includes(errorType)) return;
+  run.usage = { inputTokens: null, outputTokens: null, cachedInputTokens: null };
+  run.costCents = null;
 }
 
 function isPlanEvent(event: RunEvent): event is PlanEvent {
@@ -109,40 +136,40 @@ function isPlanEvent(event: RunEvent): event is PlanEvent {
 }
 
 /** A plan's events fold into the plan they belong to; its runs are the run's children like all others. */
-function planned(before: RunState, event: PlanEvent): RunState {
-  const { count, plans } = before;
-  const state = {
-    ...before,
-    plans:
-      event.type === 'plan.started'
-        ? [...plans, evolvePlan(PENDING_PLAN, event, count)]
-        : plans.map((plan) => (plan.frame === event.frame ? evolvePlan(plan, event, count) : plan)),
-  };
+function planned(run: RunDraft, event: PlanEvent): void {
+  const { count, plans } = run;
+  run.plans =
+    event.type === 'plan.started'
+      ? [...plans, evolvePlan(PENDING_PLAN, event, count)]
+      : plans.map((plan) => (plan.frame === event.frame ? evolvePlan(plan, event, count) : plan));
   switch (event.type) {
     case 'plan.task.started': {
       const { ordinal, child_run_id: runId, agent_id: agentId } = event.data;
       const call = callIndexOf(event.frame);
-      return withChild(state, { ordinal, runId, agentId, call, kind: 'plan' });
+      addChild(run, { ordinal, runId, agentId, call, kind: 'plan' });
+      return;
     }
     case 'plan.task.completed':
     case 'plan.task.incomplete':
     case 'plan.task.discarded':
-      return childEnded(state, event.data, event.data.child_status);
+      childEnded(run, event.data, event.data.child_status);
+      return;
     case 'plan.task.failed':
-      return childEnded(state, event.data, 'failed');
+      childEnded(run, event.data, 'failed');
+      return;
     case 'plan.time_limit':
-      return { ...state, isOutOfTime: true };
+      run.isOutOfTime = true;
+      return;
     case 'plan.completed': {
-      const plan = state.plans.find((each) => each.frame === event.frame);
-      const answers = plan === undefined ? state.answers : withAnswers(state.answers, plan);
-      return { ...state, answers };
+      const plan = run.plans.find((each) => each.frame === event.frame);
+      if (plan !== undefined) run.answers = withAnswers(run.answers, plan);
+      return;
     }
     default:
-      return state;
   }
 }
 
-function answered(state: RunState, data: RunEventData<'model.completed'>): RunState {
+function answered(run: RunDraft, data: RunEventData<'model.completed'>): void {
   const message: Message = {
     role: 'assistant',
     text: data.text,
@@ -154,41 +181,42 @@ function answered(state: RunState, data: RunEventData<'model.completed'>): RunSt
     })),
     ...(data.provider_meta === undefined ? {} : { providerMeta: data.provider_meta }),
   };
-  const calls = Rows.of(
-    data.calls.map(
-      (call, at): CallState => ({
-        ...call,
-        index: at + 1,
-        status: 'waiting',
-        ordinal: null,
-        result: null,
-        cause: state.count,
-      }),
-    ),
-  );
-  return {
-    ...state,
-    phase: 'calling',
-    history: [...state.history, message],
-    ...(calls.length === 0
-      ? NO_CALLS
-      : { calls, places: new Map(calls.map(placeById)), agenda: agendaOf(calls) }),
-    usage: addUsage(state.usage, data.usage),
-    costCents: addKnown(state.costCents, data.cost_cents),
-    lastText: data.text,
-    causes: { ...state.causes, answer: state.count },
-  };
+  run.phase = 'calling';
+  run.history = [...run.history, message];
+  dropCalls(run);
+  if (data.calls.length > 0) {
+    run.calls = Rows.of(data.calls.map((call, at) => waitingCall(call, at + 1, run.count)));
+    run.places = new Map(run.calls.map(placeById));
+    run.agenda = agendaOf(run.calls);
+  }
+  run.usage = addUsage(run.usage, data.usage);
+  run.costCents = addKnown(run.costCents, data.cost_cents);
+  run.lastText = data.text;
+  answerCause(run);
+}
+
+function waitingCall(call: AnsweredCall, index: number, cause: number): CallState {
+  const { id, name, args_text, verdict, provider_meta } = call;
+  const own = { id, name, args_text, verdict, index };
+  const waiting = { ...own, status: 'waiting', ordinal: null, result: null, cause } as const;
+  return provider_meta === undefined ? waiting : { ...waiting, provider_meta };
 }
 
 /** SPEC R12: one result a call, in call order, all of them within the turn's share of characters. */
-function turnCompleted(state: RunState): RunState {
-  const spec = state.spec;
-  const hostLosses = state.isInterrupted ? state.hostLosses : 0;
-  const again = { hostLosses, isInterrupted: false };
-  const next = { ...state, phase: 'turning' as const, ...again, ...NO_CALLS };
-  const turnDone = { ...next, causes: { ...state.causes, turn: state.count } };
-  if (spec === null || state.calls.length === 0) return turnDone;
-  const cut = state.calls.map((call) => {
+function turnCompleted(run: RunDraft): void {
+  if (run.spec !== null && run.calls.length > 0) {
+    const results = resultsOf(run.calls, run.spec);
+    run.history = [...run.history, { role: 'tool', results }];
+  }
+  if (!run.isInterrupted) run.hostLosses = 0;
+  run.isInterrupted = false;
+  run.phase = 'turning';
+  dropCalls(run);
+  turnCause(run);
+}
+
+function resultsOf(calls: Rows<CallState>, spec: RunSpec): ToolResultPart[] {
+  const cut = calls.map((call) => {
     const result = call.result ?? { text: '', isError: true, fullPath: null };
     return { ...result, text: clip(result.text, spec.result_chars_max, result.fullPath) };
   });
@@ -196,7 +224,7 @@ function turnCompleted(state: RunState): RunState {
     cut.map((result) => result.text.length),
     spec.turn_result_chars_max,
   );
-  const results = state.calls.map((call, at): ToolResultPart => {
+  return calls.map((call, at): ToolResultPart => {
     const result = cut[at];
     return {
       callId: call.id,
@@ -205,11 +233,10 @@ function turnCompleted(state: RunState): RunState {
       isError: result?.isError ?? true,
     };
   });
-  return { ...turnDone, history: [...state.history, { role: 'tool', results }] };
 }
 
-function withoutNote(state: RunState, noteId: string): RunState {
-  return { ...state, unread: state.unread.filter((note) => note.note_id !== noteId) };
+function dropNote(run: RunDraft, noteId: string): void {
+  run.unread = run.unread.filter((note) => note.note_id !== noteId);
 }
 
 function placeById(call: CallState, place: number): readonly [string, number] {

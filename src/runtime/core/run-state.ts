@@ -104,6 +104,9 @@ export const NO_CALLS = {
   agenda: EMPTY_AGENDA,
 } satisfies Pick<RunState, 'calls' | 'places' | 'agenda'>;
 
+/** One for all that a run does not have. */
+const NOTHING: readonly never[] = [];
+
 export function pendingRun(runId: string): RunState {
   return {
     runId,
@@ -111,20 +114,20 @@ export function pendingRun(runId: string): RunState {
     count: 0,
     spec: null,
     turn: 0,
-    history: [],
-    unread: [],
+    history: NOTHING,
+    unread: NOTHING,
     ...NO_CALLS,
     children: Rows.none(),
     childrenRunning: 0,
     firstRunning: 0,
     lastOrdinal: 0,
-    plans: [],
-    answers: [],
+    plans: NOTHING,
+    answers: NOTHING,
     isOutOfTime: false,
     usage: NO_USAGE,
     costCents: 0,
     effect: 'none',
-    operations: [],
+    operations: NOTHING,
     lastText: '',
     hostLosses: 0,
     isInterrupted: false,

@@ -17,9 +17,9 @@ export function settleCalls(
     const id = uniqueId(part.id, ids);
     ids.add(id);
     const own = verdicts[at] ?? refused('unknown_tool', `Unknown tool: ${part.name}`);
-    const signature = signatureOf(part);
-    const earlier = first.get(signature);
-    if (earlier === undefined) first.set(signature, at + 1);
+    const signature = repeatsFreely(part.name, identical) ? null : signatureOf(part);
+    const earlier = signature === null ? undefined : first.get(signature);
+    if (earlier === undefined && signature !== null) first.set(signature, at + 1);
     return {
       id,
       name: part.name,
@@ -28,6 +28,11 @@ export function settleCalls(
       verdict: earlier === undefined ? own : repeated(part.name, own, earlier, identical),
     };
   });
+}
+
+/** Calls that are each carried out however alike they are. */
+function repeatsFreely(name: string, identical: 'share' | 'run'): boolean {
+  return name === 'spawn_subagent' || (name === 'delegate' && identical === 'run');
 }
 
 function repeated(
@@ -54,10 +59,23 @@ function refused(errorType: string, words: string): CallVerdict {
 export function signatureOf(part: ToolCallPart): string {
   try {
     const args = part.argsText.trim() === '' ? {} : (JSON.parse(part.argsText) as Json);
-    return `${part.name}\u0000${canonicalJson(args)}`;
+    const text = isInOrder(args) ? JSON.stringify(args) : canonicalJson(args);
+    return `${part.name}\u0000${text}`;
   } catch {
     return `${part.name}\u0000\u0000${part.argsText}`;
   }
+}
+
+/** As `canonicalJson` would write it, every key after those before it. */
+function isInOrder(value: Json): boolean {
+  if (value === null || typeof value !== 'object') return true;
+  let last = '';
+  for (const [key, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && key < last) return false;
+    last = key;
+    if (!isInOrder(inner)) return false;
+  }
+  return true;
 }
 
 function uniqueId(id: string, taken: ReadonlySet<string>): string {
