@@ -62,7 +62,6 @@ prompt = "p"
       '18: agents.a.workspace.read_memory_from',
       '19: agents.a.delegates[1].mode',
       '25: projects.p.daily_runs',
-      '28: cron',
       '26: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);
