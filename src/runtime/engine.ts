@@ -20,11 +20,15 @@ export interface AgentListener {
 }
 
 export interface ApprovalRequest {
+  /** What answers name it by: the id of its `approval.requested` event, unique in the journal, the same after a restart. */
+  readonly id: string;
   readonly runId: string;
   readonly agentId: string;
   readonly callId: string;
   readonly tool: string;
   readonly args: JsonObject;
+  /** Milliseconds since the epoch at which it is denied if nobody has answered (SPEC R11). */
+  readonly expiresAtMs: number;
 }
 
 export interface ApprovalAnswer {
@@ -61,8 +65,12 @@ export interface EnginePort {
   tools(): ReadonlyMap<string, ToolDefinition>;
   /** Keeps a text too long for a history; resolves to the file that holds all of it. */
   keep(runId: string, frame: string, text: string): Promise<string>;
-  /** Asks a person; `null` where nobody could answer. */
-  readonly approve:
-    | ((request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>)
-    | null;
+  /**
+   * Asks a person; `told` is called at most once. Returns how to take the question back, after which it is not called;
+   * `null` where nobody could answer.
+   */
+  approve(
+    request: ApprovalRequest,
+    told: (answer: ApprovalAnswer) => void,
+  ): ((reason: Error) => void) | null;
 }

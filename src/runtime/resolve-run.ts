@@ -102,6 +102,7 @@ export function resolveRun(
     auto_approve: risk.autoApprove,
     always_ask: risk.alwaysAsk,
     require_tool_approval: risk.requireToolApproval,
+    require_approval_for_medium_risk: risk.requireApprovalForMediumRisk,
     scope: {
       files: [
         fileScope(config, risk, workspaceOf(config, request), request.protectedPaths),

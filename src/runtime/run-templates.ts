@@ -122,6 +122,7 @@ function launched(spec: RunSpec, request: RunRequest): RunSpec {
     auto_approve: spec.auto_approve,
     always_ask: spec.always_ask,
     require_tool_approval: spec.require_tool_approval,
+    require_approval_for_medium_risk: spec.require_approval_for_medium_risk !== false,
     scope: spec.scope,
     security: spec.security,
   };

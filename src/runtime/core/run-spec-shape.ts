@@ -70,6 +70,7 @@ export const RUN_SPEC = record({
   auto_approve: texts,
   always_ask: texts,
   require_tool_approval: flag,
+  require_approval_for_medium_risk: optional(flag),
   scope: record({
     files: listOf(fileScope),
     commands: record({
