@@ -1,5 +1,7 @@
 import type { ApprovalAnswer, ApprovalRequest } from './runtime/engine.ts';
 
+export type { ApprovalAnswer, ApprovalRequest };
+
 /**
  * A program's own way to ask a person: yes or no, or who said so and why. Nothing but `true` is a yes. The signal aborts
  * once the answer is no longer wanted: it was given elsewhere, its time is over, or the run is being stopped.

@@ -29,11 +29,11 @@ export interface TroupeOptions {
   readonly tools?: readonly (string | URL)[];
   /** Tools that are closures of this program and run on this thread. */
   readonly hostTools?: readonly AnyTool[];
-  /** Asked before a call that needs a person's approval; `approve` may answer first. */
+  /** Asked before a call that needs a person's approval; `approve` and `troupe approve` may answer first. */
   readonly onApproval?: ApprovalAsker;
   /**
    * What becomes of a call that needs an approval where there is no `onApproval` and nobody listens to `approval`: it
-   * waits for `approve` up to `approval_timeout_secs`, or is denied at once (the default).
+   * waits for `approve` or `troupe approve` up to `approval_timeout_secs`, or is denied at once (the default).
    */
   readonly approvals?: 'wait' | 'deny';
   /** Told in one line of what an operator may want to know: a thread that died, a journal that failed, a job that was due. */
