@@ -5,7 +5,7 @@ import { composePrompt, readDelegateCall, readSpawnCall } from './core/delegate-
 import type { DelegationTarget } from './core/gate.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { SUBMIT_REVIEW } from './core/plan-review.ts';
-import type { CallVerdict } from './core/run-event.ts';
+import type { CallVerdict, ParallelEntry } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { RunState } from './core/run-state.ts';
 import { signatureOf } from './core/run-verdict.ts';
@@ -88,7 +88,7 @@ function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerd
 }
 
 function delegateVerdict(
-  reserve: (part: ToolCallPart) => string | null,
+  reserve: (part: ToolCallPart, runs: number) => string | null,
   find: (asked: string) => DelegationTarget,
   spec: RunSpec,
   part: ToolCallPart,
@@ -98,20 +98,26 @@ function delegateVerdict(
   if ('kind' in args) return args;
   const call = readDelegateCall(args.args);
   if (!call.ok) return refused('invalid_arguments', call.words);
-  const target = find(call.agentId);
-  if (!target.ok) return refused('unreachable_target', target.words);
-  if (target.mode === 'independent') {
-    return refused('unsupported_mode', independentWords(target.agent.id));
+  const entries: ParallelEntry[] = [];
+  for (const agentId of call.agentIds) {
+    const target = find(agentId);
+    if (!target.ok) return refused('unreachable_target', target.words);
+    if (target.mode === 'independent') {
+      return refused('unsupported_mode', independentWords(target.agent.id));
+    }
+    entries.push({ agent_id: target.agent.id });
   }
-  const full = reserve(part);
+  const full = reserve(part, entries.length);
   if (full !== null) return refused('runs_limit', full);
-  return {
-    kind: 'delegate',
-    agent_id: target.agent.id,
+  const asked = {
     prompt: composePrompt(call.prompt, call.context),
     max_turns: call.maxTurns,
     approval: approvalNeed(spec, 'delegate', 'delegation') === 'ask',
   };
+  const [only] = entries;
+  return call.isParallel || only === undefined
+    ? { kind: 'parallel', entries, ...asked }
+    : { kind: 'delegate', ...only, ...asked };
 }
 
 /** SPEC S2: the guards in their order. */

@@ -16,10 +16,10 @@ export interface LaunchOrder {
 export function orderOf(state: RunState, child: ChildState): LaunchOrder | null {
   if (child.kind === 'plan') return orderOfTask(state, child);
   const verdict = callAt(state, child.call)?.verdict;
-  if (verdict?.kind !== 'delegate' && verdict?.kind !== 'subagent') return null;
+  if (verdict === undefined || !('prompt' in verdict)) return null;
   return {
     prompt: verdict.prompt,
-    maxTurns: verdict.kind === 'delegate' ? verdict.max_turns : null,
+    maxTurns: 'max_turns' in verdict ? verdict.max_turns : null,
     reviewOf: [],
     isRework: false,
   };

@@ -7,12 +7,13 @@ import { askApproval } from './ask-approval.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { delegateResult, subagentResult } from './core/child-result.ts';
 import { clip, surelyWhole } from './core/clip.ts';
+import { partRoom } from './core/parallel-result.ts';
 import { wholeAnswerChars } from './core/plan-summary.ts';
 import type { RunCommand } from './core/run-command.ts';
 import type { RunEffect } from './core/run-due.ts';
 import { type ChildOutcome, callFrame } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
-import { type CallState, type ChildState, planOf } from './core/run-state.ts';
+import { type CallState, type ChildState, launcherOf, planOf } from './core/run-state.ts';
 import type { ToolOutcome } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
 import { judgeAnswer } from './judge-answer.ts';
@@ -231,7 +232,9 @@ export class RunEffects {
     const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
     const { text, partial } = result;
     const around = text.length + SEPARATOR_CHARS + partial.length - outcome.answer.length;
-    return this.#wholeChars - around;
+    const call = launcherOf(this.#supervisor.state, child);
+    const whole = call === undefined ? this.#wholeChars : partRoom(call, this.#wholeChars);
+    return whole - around;
   }
 
   /** Texts longer than `wholeChars`, which the history may not hold whole, are kept whole in a file first (SPEC R12). */

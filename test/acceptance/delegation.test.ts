@@ -142,7 +142,6 @@ describe('arguments of delegate', () => {
 
   it.each([
     [{ agent_id: 'worker', prompt: 'part', background: true }, "'background' is not available"],
-    [{ prompt: 'part', parallel: ['worker'] }, "'parallel' is not available"],
     [{ action: 'check_result', task_id: 'x' }, "Action 'check_result' is not available"],
     [{ action: 'list_results' }, "Action 'list_results' is not available"],
   ])('what this version lacks is refused plainly: %j', async (args, words) => {

@@ -162,6 +162,20 @@ export const MUTANTS: readonly Mutant[] = [
     },
   ],
   [
+    'a parallel call tells of its first child only',
+    'results are what was said',
+    (hooks) => {
+      decides(hooks, (events) =>
+        events.map((event) => {
+          if (event.type !== 'tool.failed' || event.data.error_type !== 'parallel_failed')
+            return event;
+          const blocks = event.data.text.split('\n\n--- ');
+          return { ...event, data: { ...event.data, text: blocks.slice(0, 2).join('\n\n--- ') } };
+        }),
+      );
+    },
+  ],
+  [
     'an approval is not waited for',
     'recorded and approved before acted on',
     (hooks) => {

@@ -26,6 +26,7 @@ const REACHED = [
   'tool.failed depth_limit',
   'tool.failed malformed_arguments',
   'tool.failed shared_failure',
+  'tool.failed parallel_failed',
   'tool.completed kept',
   'delegation.failed',
   'delegation.failed agent_resolution_failed',

@@ -99,6 +99,7 @@ export function resultsAreTrue(story: Story): void {
   for (const event of story.events) {
     const child = childOf(event);
     if (child !== null) mustTellChild(story, event, child);
+    mustTellParts(story, event);
     const isOwn = event.type === 'tool.completed' && SIM_TOOLS.has(textIn(event, 'name'));
     if (!isOwn || event.data['shared_with'] !== undefined || story.log.acts.length === 0) continue;
     const words = said.get(`${event.run_id}/${event.frame_id}`) ?? [];
@@ -118,6 +119,32 @@ function isMarked(text: string): boolean {
 function childOf(event: JournalEvent): string | null {
   const structured = event.data['structured'] as { child_run_id?: string } | undefined;
   return isResult(event) ? (structured?.child_run_id ?? null) : null;
+}
+
+interface Part {
+  readonly agent_id: string;
+  readonly status: string;
+  readonly child_run_id?: string;
+}
+
+/** SPEC D8: a block a child, in their order, each with what the child itself ended with. */
+function mustTellParts(story: Story, event: JournalEvent): void {
+  const structured = event.data['structured'] as { children?: readonly Part[] } | undefined;
+  if (structured?.children === undefined || !isResult(event)) return;
+  const text = textIn(event, 'text');
+  let from = 0;
+  for (const part of structured.children) {
+    const isDone = part.status === 'completed';
+    from = text.indexOf(`--- ${part.agent_id} (success=${isDone}) ---\n`, from);
+    must(isMarked(text) || from >= 0, `${event.event_id} has no block of ${part.agent_id}`);
+    const end = story.eventsOf(part.child_run_id ?? '').at(-1);
+    must((end?.type === 'run.completed') === isDone, `${event.event_id} differs: ${end?.type}`);
+    const answer = end === undefined ? '' : textIn(end, 'answer');
+    const isTold = isMarked(text) || !isDone || text.includes(answer, from);
+    must(isTold, `${event.event_id} tells another answer of ${part.child_run_id}`);
+  }
+  const failed = structured.children.some(({ status }) => status !== 'completed');
+  must(failed === (event.type === 'tool.failed'), `${event.event_id} hides what failed`);
 }
 
 function mustTellChild(story: Story, event: JournalEvent, child: string): void {

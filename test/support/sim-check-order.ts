@@ -73,13 +73,18 @@ export function fifoFollowsCalls({ byRun }: Story): void {
       const calls = (said?.data['calls'] ?? []) as unknown as { verdict: CallVerdict }[];
       const launching = calls.filter(({ verdict }) => isDelegating(verdict));
       if (launching.some(({ verdict }) => isItsOwn(verdict))) continue;
-      mustFollow(`${runId} ${frame}`, turn, launching.length, width);
+      const launches = launching.reduce((sum, { verdict }) => sum + launchesOf(verdict), 0);
+      mustFollow(`${runId} ${frame}`, turn, launches, width);
     }
   }
 }
 
+function launchesOf(verdict: CallVerdict): number {
+  return verdict.kind === 'parallel' ? verdict.entries.length : 1;
+}
+
 function isDelegating({ kind }: CallVerdict): boolean {
-  return kind === 'delegate' || kind === 'subagent' || kind === 'plan';
+  return kind === 'delegate' || kind === 'parallel' || kind === 'subagent' || kind === 'plan';
 }
 
 function isItsOwn(verdict: CallVerdict): boolean {

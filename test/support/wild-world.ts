@@ -102,7 +102,12 @@ function wildReview(random: Seeded, init: AgentInit): SaidCall {
 function wildCall(random: Seeded, size: WildSize): SaidCall {
   const kind = random.unit();
   if (kind < 0.4) {
-    const target = random.pick(['a', 'b', 'c', 'lead', 'nobody']);
+    const anyone = () => random.pick(['a', 'b', 'c', 'lead', 'nobody']);
+    if (random.chance(0.15)) {
+      const parallel = Array.from({ length: 1 + random.int(3) }, anyone);
+      return { name: 'delegate', args: { parallel, prompt: `p${random.int(3)}` } };
+    }
+    const target = anyone();
     return { name: 'delegate', args: { agent_id: target, prompt: `p${random.int(3)}` } };
   }
   if (kind < 0.55) return { name: 'plan', args: wildPlan(random, size) };

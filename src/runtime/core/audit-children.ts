@@ -1,6 +1,7 @@
 import { auditStart } from './audit-life.ts';
 import {
   type AuditDesk,
+  type AuditedCall,
   type AuditedChild,
   type AuditedEvent,
   type AuditedRun,
@@ -38,8 +39,9 @@ function auditDelegation(
   at: JournalEvent,
 ): void {
   const call = run.calls[data.call - 1];
+  const wanted = call?.status === 'running' ? nextOf(call, run) : null;
   const isAsked =
-    call?.verdict.kind === data.kind && call.status === 'running' && call.ordinal === null;
+    wanted !== null && (call?.verdict.kind === 'subagent') === (data.kind === 'subagent');
   expectThat(
     isAsked,
     desk,
@@ -47,11 +49,18 @@ function auditDelegation(
     at,
     'no call of the answer that has begun asks for this child',
   );
-  const wanted = call?.verdict.kind === 'delegate' ? call.verdict.agent_id : run.spec?.agent_id;
-  const isWanted = wanted === undefined || data.agent_id === wanted;
+  const isWanted = wanted === null || data.agent_id === wanted;
   expectThat(isWanted, desk, 'child-differs', at, 'it is not the agent that the call asks for');
-  if (call !== undefined) call.ordinal = data.ordinal;
+  call?.launched.push(data.ordinal);
   launchChild(desk, run, { ...data, reviewOf: [], taskId: undefined }, at);
+}
+
+/** The agent whose run the call launches next; `null` = none. */
+function nextOf({ verdict, launched }: AuditedCall, { spec }: AuditedRun): string | null {
+  if (verdict.kind === 'parallel') return verdict.entries[launched.length]?.agent_id ?? null;
+  if (launched.length > 0) return null;
+  if (verdict.kind === 'delegate') return verdict.agent_id;
+  return verdict.kind === 'subagent' ? (spec?.agent_id ?? null) : null;
 }
 
 export interface Launched {

@@ -145,7 +145,7 @@ function auditAnswer(
     ...call,
     index: place + 1,
     status: 'waiting',
-    ordinal: null,
+    launched: [],
   }));
   run.phase = 'calling';
   run.lastText = data.text;

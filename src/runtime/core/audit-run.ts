@@ -17,8 +17,8 @@ export type AuditedEvent = RunEvent & { readonly at: JournalEvent };
 export interface AuditedCall extends AnsweredCall {
   readonly index: number;
   status: 'waiting' | 'asking' | 'approved' | 'denied' | 'running' | 'done';
-  /** The child it launched. */
-  ordinal: number | null;
+  /** The children it launched, in the order of their launch. */
+  readonly launched: number[];
 }
 
 export interface AuditedChild {

@@ -1,32 +1,45 @@
 import type { Json, JsonObject } from '../../base/json.ts';
+import {
+  CHILD_TURNS_MAX,
+  CHILD_TURNS_MIN,
+  given,
+  quoted,
+  type ReadText,
+  type RefusedCall,
+  readTask,
+  readText,
+} from './delegate-arguments.ts';
 import type { ToolSpec } from './tool.ts';
-
-/** Refused words are the call's whole result; nothing has happened (SPEC G6). */
-export interface RefusedCall {
-  readonly ok: false;
-  readonly words: string;
-}
 
 export interface DelegateCall {
   readonly ok: true;
   readonly action: 'delegate';
-  /** As the model wrote it, without blanks around it: an id, or a display name. */
-  readonly agentId: string;
+  /**
+   * As the model wrote them, without blanks around them: ids, or display names. One, or with `parallel` as many as there
+   * are to be children.
+   */
+  readonly agentIds: readonly string[];
+  readonly isParallel: boolean;
   readonly prompt: string;
   readonly context: string | null;
   /** Within the bounds of SPEC D2; `null` = the target's own budget. */
   readonly maxTurns: number | null;
 }
 
-/** SPEC D2. */
-export const CHILD_TURNS_MIN = 24;
-export const CHILD_TURNS_MAX = 100;
-
 const MANAGEMENT_ACTIONS = ['check_result', 'list_results', 'cancel_task', 'await_sessions'];
 const ACTIONS = ['delegate', ...MANAGEMENT_ACTIONS];
-const USED = ['action', 'agent', 'agent_id', 'background', 'context', 'max_turns', 'prompt'];
-/** Arguments of other actions, and of this one in later versions. */
-const UNUSED = ['parallel', 'task_id', 'task_ids', 'timeout_ms'];
+const USED = [
+  'action',
+  'agent',
+  'agent_id',
+  'background',
+  'context',
+  'max_turns',
+  'parallel',
+  'prompt',
+];
+/** Arguments of other actions. */
+const UNUSED = ['task_id', 'task_ids', 'timeout_ms'];
 
 /**
  * The arguments of `delegate`, checked in the order of SPEC section 6: action, arguments that it does not use, target,
@@ -35,36 +48,33 @@ const UNUSED = ['parallel', 'task_id', 'task_ids', 'timeout_ms'];
 export function readDelegateCall(args: JsonObject): DelegateCall | RefusedCall {
   const refusal = actionRefusal(given(args, 'action')) ?? unusedRefusal(args) ?? laterRefusal(args);
   if (refusal !== null) return { ok: false, words: refusal };
+  if (given(args, 'parallel') !== undefined) return readParallel(args);
   const target = readTarget(args);
   if (!target.ok) return target;
-  const prompt = readText(args, 'prompt');
-  if (!prompt.ok) return prompt;
-  const context = given(args, 'context');
-  if (context !== undefined && typeof context !== 'string') {
-    return { ok: false, words: "'context' parameter must be a text" };
-  }
-  const turns = given(args, 'max_turns');
-  if (turns !== undefined && !Number.isInteger(turns)) {
-    return { ok: false, words: "'max_turns' parameter must be a whole number" };
-  }
-  return {
-    ok: true,
-    action: 'delegate',
-    agentId: target.text,
-    prompt: prompt.text,
-    context: context?.trim() || null,
-    maxTurns: turns === undefined ? null : clampTurns(Number(turns)),
-  };
+  const task = readTask(args);
+  if (!task.ok) return task;
+  return { ...task, action: 'delegate', agentIds: [target.text], isParallel: false };
 }
 
-function clampTurns(turns: number): number {
-  return Math.min(CHILD_TURNS_MAX, Math.max(CHILD_TURNS_MIN, turns));
-}
-
-/** A model that has nothing to say for an argument may write `null`. */
-function given(args: JsonObject, name: string): Json | undefined {
-  const value = Object.hasOwn(args, name) ? args[name] : undefined;
-  return value === null ? undefined : value;
+/** SPEC D8. */
+function readParallel(args: JsonObject): DelegateCall | RefusedCall {
+  const task = readTask(args, ' for parallel execution');
+  if (!task.ok) return task;
+  const other = ['agent_id', 'agent'].find((name) => given(args, name) !== undefined);
+  if (other !== undefined) {
+    const words = `'parallel' names the agents: leave out '${other}', or put it into 'parallel'.`;
+    return { ok: false, words };
+  }
+  const list = given(args, 'parallel');
+  if (!Array.isArray(list)) return { ok: false, words: "'parallel' must be an array of agent ids" };
+  if (list.some((each) => typeof each !== 'string')) {
+    return { ok: false, words: "'parallel' must contain only strings" };
+  }
+  const agentIds = list.map((each) => String(each).trim()).filter((each) => each !== '');
+  if (agentIds.length === 0) {
+    return { ok: false, words: "'parallel' array must contain at least one agent name" };
+  }
+  return { ...task, action: 'delegate', agentIds, isParallel: true };
 }
 
 /** SPEC D13. */
@@ -81,35 +91,21 @@ function unusedRefusal(args: JsonObject): string | null {
   const names = Object.keys(args).filter((name) => given(args, name) !== undefined);
   const unknown = names.filter((name) => !USED.includes(name) && !UNUSED.includes(name));
   if (unknown.length > 0) return `Unknown parameters for delegate: ${quoted(unknown)}`;
-  const unused = names.filter((name) => UNUSED.includes(name) && name !== 'parallel');
+  const unused = names.filter((name) => UNUSED.includes(name));
   return unused.length === 0
     ? null
     : `Action 'delegate' does not use these parameters: ${quoted(unused)}`;
 }
 
+/** SPEC D8: a parallel call returns when all of its agents have answered. */
 function laterRefusal(args: JsonObject): string | null {
-  if (given(args, 'parallel') !== undefined) {
-    return "'parallel' is not available in this version. Make one delegate call for each agent in the same answer; they run at the same time.";
-  }
   const background = given(args, 'background') ?? false;
   if (typeof background !== 'boolean') return "'background' parameter must be true or false";
   if (!background) return null;
+  if (given(args, 'parallel') !== undefined) {
+    return "'parallel' and 'background' cannot be used together. Make one background call for each agent, or leave 'background' out: the call then returns when all of them have answered.";
+  }
   return "'background' is not available in this version. Leave it out: the call returns when the agent has answered.";
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `'${name}'`).join(', ');
-}
-
-type ReadText = { readonly ok: true; readonly text: string } | RefusedCall;
-
-function readText(args: JsonObject, name: string): ReadText {
-  const value = given(args, name);
-  if (typeof value !== 'string') return { ok: false, words: `Missing '${name}' parameter` };
-  const text = value.trim();
-  return text === ''
-    ? { ok: false, words: `'${name}' parameter must not be empty` }
-    : { ok: true, text };
 }
 
 function readTarget(args: JsonObject): ReadText {
@@ -176,12 +172,19 @@ export function delegateSpec(reachableIds: readonly string[]): ToolSpec {
           type: 'string',
           description: 'What the agent should know beforehand, set before the task.',
         },
+        parallel: {
+          type: 'array',
+          items: { type: 'string', minLength: 1 },
+          minItems: 1,
+          description:
+            'In place of agent_id: several agents that are each given the same task. The call returns when all have answered.',
+        },
         max_turns: {
           type: 'integer',
           description: `Most turns it may take; values outside ${CHILD_TURNS_MIN} to ${CHILD_TURNS_MAX} are moved to the nearer bound. Left out: its own limit.`,
         },
       },
-      required: ['agent_id', 'prompt'],
+      required: ['prompt'],
       additionalProperties: false,
     },
   };

@@ -83,6 +83,12 @@ const call = record({
     }),
     delegate: record({ agent_id: text, prompt: text, max_turns: nullable(place), approval: flag }),
     subagent: record({ prompt: text, approval: flag }),
+    parallel: record({
+      entries: listOf(record({ agent_id: text })),
+      prompt: text,
+      max_turns: nullable(place),
+      approval: flag,
+    }),
     plan: record({ plan: record(PLAN_FIELDS), approval: flag }),
     review: record({ review }),
     shared: record({ with: place }),
@@ -110,6 +116,8 @@ const CHILD_END_FIELDS = {
   usage,
   cost_cents: nullable(amount),
 };
+
+const part = record({ text, full_path: nullable(text) });
 
 const TASK_RUN_FIELDS = {
   task_id: text,
@@ -183,8 +191,12 @@ const VERSION_1: Readonly<Record<EventType, Shape>> = {
     call: place,
     kind: oneOf('delegate', 'subagent'),
   }),
-  'delegation.completed': record({ ...CHILD_END_FIELDS, child_status: endStatus }),
-  'delegation.failed': record({ ...CHILD_END_FIELDS, error_type: text }),
+  'delegation.completed': record({
+    ...CHILD_END_FIELDS,
+    child_status: endStatus,
+    part: optional(part),
+  }),
+  'delegation.failed': record({ ...CHILD_END_FIELDS, error_type: text, part: optional(part) }),
   'plan.started': record({
     ...PLAN_FIELDS,
     operation_id: text,

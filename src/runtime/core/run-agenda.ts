@@ -56,15 +56,23 @@ export const EMPTY_AGENDA: Agenda = {
 };
 
 export function isDelegation(verdict: CallVerdict): boolean {
-  return verdict.kind === 'delegate' || verdict.kind === 'subagent' || verdict.kind === 'plan';
+  const { kind } = verdict;
+  return kind === 'delegate' || kind === 'subagent' || kind === 'parallel' || kind === 'plan';
 }
 
-export function standingOf({ status, verdict }: CallState): Standing {
+/** A parallel delegation that has not launched all of its children (SPEC D8). */
+function isPartly({ verdict, parts }: CallState): boolean {
+  return verdict.kind === 'parallel' && parts.length < verdict.entries.length;
+}
+
+export function standingOf(call: CallState): Standing {
+  const { status, verdict } = call;
   switch (status) {
     case 'done':
     case 'asking':
       return status;
     case 'running':
+      if (isPartly(call)) return 'launch';
       return isDelegation(verdict) ? 'delegated' : 'working';
     case 'approved':
       return isDelegation(verdict) ? 'launch' : 'start';

@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/never.ts';
-import { childEnded } from './child-end.ts';
+import { childEnded, unlaunchedWords } from './child-end.ts';
+import { parallelResult } from './parallel-result.ts';
 import type { Step } from './parted-machine.ts';
 import { planEvent } from './plan-event.ts';
 import { resumed } from './resumption.ts';
@@ -218,24 +219,27 @@ function halted(state: RunState): RunEvent[] {
   const { stopping } = state;
   if (stopping === null || state.childrenRunning > 0) return [];
   const open = state.calls.filter((call) => call.status !== 'done');
-  const cut = open.map((call) =>
-    runEvent('tool.failed', callFrame(state.turn, call.index), {
-      call_id: call.id,
-      name: call.name,
-      error_type: 'cancelled',
-      error: `Cancelled: the run was stopped (${stopping.reason}).`,
-      effect: mayHaveActed(call) ? 'uncertain' : 'none',
-      text: '',
-      chars: 0,
-      full_path: null,
-    }),
-  );
+  const cut = open.map((call) => cutOff(state, call, stopping.reason));
   const after = cut.reduce(evolveRun, state);
   const { by, reason, error_type } = stopping;
   const said =
     stopping.status === 'failed' ? { by, error_type, error: reason } : { by, reason, error_type };
   const answer = stopping.status === 'incomplete' ? state.lastText : '';
   return [...cut, ...endOf(after, `run.${stopping.status}`, { ...said, answer })];
+}
+
+function cutOff(state: RunState, call: CallState, reason: string): RunEvent {
+  if (call.parts.length > 0) return parallelResult(state, call, unlaunchedWords(state));
+  return runEvent('tool.failed', callFrame(state.turn, call.index), {
+    call_id: call.id,
+    name: call.name,
+    error_type: 'cancelled',
+    error: `Cancelled: the run was stopped (${reason}).`,
+    effect: mayHaveActed(call) ? 'uncertain' : 'none',
+    text: '',
+    chars: 0,
+    full_path: null,
+  });
 }
 
 function mayHaveActed(call: CallState): boolean {

@@ -40,7 +40,9 @@ export function draftOf(state: RunState): RunDraft {
   };
 }
 
-export type CallChange = Partial<Pick<CallState, 'status' | 'ordinal' | 'result' | 'cause'>>;
+export type CallChange = Partial<
+  Pick<CallState, 'status' | 'ordinal' | 'parts' | 'result' | 'cause'>
+>;
 
 export function changedCall(call: CallState, change: CallChange): CallState {
   const { provider_meta, status, ordinal, result, cause } = call;
@@ -52,6 +54,7 @@ export function changedCall(call: CallState, change: CallChange): CallState {
     index: call.index,
     status: change.status ?? status,
     ordinal: change.ordinal ?? ordinal,
+    parts: change.parts ?? call.parts,
     result: change.result ?? result,
     cause: change.cause ?? cause,
   };

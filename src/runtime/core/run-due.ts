@@ -12,6 +12,7 @@ import {
   childAt,
   firstRunningChild,
   isRunning,
+  launcherOf,
   planOf,
   type RunState,
   runningChildren,
@@ -170,7 +171,7 @@ function dueOfChild(state: RunState, child: ChildState): RunEffect[] {
   }
   const call = callAt(state, child.call) ?? null;
   if (child.kind !== 'plan') {
-    return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
+    return launcherOf(state, child) === undefined ? [] : [{ type: 'child.run', key, child, call }];
   }
   const plan = planOf(state, child);
   const run: RunEffect = { type: 'child.run', key, child, call };

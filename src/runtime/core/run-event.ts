@@ -22,6 +22,14 @@ export type CallVerdict =
       readonly approval: boolean;
     }
   | { readonly kind: 'subagent'; readonly prompt: string; readonly approval: boolean }
+  /** The same prompt to several agents, each a child of its own (SPEC D8); one approval for all of them. */
+  | {
+      readonly kind: 'parallel';
+      readonly entries: readonly ParallelEntry[];
+      readonly prompt: string;
+      readonly max_turns: number | null;
+      readonly approval: boolean;
+    }
   /** A graph of tasks, checked whole (SPEC P1); one approval for all of it (SPEC P13). */
   | { readonly kind: 'plan'; readonly plan: PlanSpec; readonly approval: boolean }
   /** The call that ends a reviewer's run (SPEC P7). */
@@ -29,6 +37,11 @@ export type CallVerdict =
   /** The result of an earlier identical delegation of the same answer is this call's too (SPEC R6). */
   | { readonly kind: 'shared'; readonly with: number }
   | { readonly kind: 'refused'; readonly error_type: string; readonly words: string };
+
+/** One child that a parallel call asks for. */
+export interface ParallelEntry {
+  readonly agent_id: string;
+}
 
 export interface AnsweredCall {
   /** Unique within the answer, also where a sloppy model repeated one. */
@@ -199,6 +212,8 @@ interface ChildEnd {
   readonly operations: readonly string[];
   readonly usage: Usage;
   readonly cost_cents: number | null;
+  /** Of a child of a parallel call, whose result waits for others: its part of it (SPEC D8). */
+  readonly part?: { readonly text: string; readonly full_path: string | null };
 }
 
 export type RunEventType = keyof Shapes;

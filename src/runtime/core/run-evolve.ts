@@ -197,10 +197,20 @@ function answered(run: RunDraft, data: RunEventData<'model.completed'>): void {
   answerCause(run);
 }
 
+/** One for all calls that have none. */
+const NO_PARTS: readonly never[] = [];
+
 function waitingCall(call: AnsweredCall, index: number, cause: number): CallState {
   const { id, name, args_text, verdict, provider_meta } = call;
   const own = { id, name, args_text, verdict, index };
-  const waiting = { ...own, status: 'waiting', ordinal: null, result: null, cause } as const;
+  const waiting = {
+    ...own,
+    status: 'waiting',
+    ordinal: null,
+    parts: NO_PARTS,
+    result: null,
+    cause,
+  } as const;
   return provider_meta === undefined ? waiting : { ...waiting, provider_meta };
 }
 

@@ -1,4 +1,6 @@
+import { unlaunchedWords } from './child-end.ts';
 import { surelyWhole } from './clip.ts';
+import { isParallelOver, parallelResult } from './parallel-result.ts';
 import { startPlan } from './plan-answers.ts';
 import { followPlan } from './plan-follow.ts';
 import type { PlanState } from './plan-state.ts';
@@ -105,10 +107,16 @@ function lateCalls(state: RunState): RunEvent[] {
   const waiting = ['unasked', 'asking', 'launch', 'start'];
   return state.calls
     .filter((call) => waiting.includes(standingOf(call)))
-    .map((call) => {
+    .flatMap((call) => {
+      if (call.status === 'running') return lateParallel(state, call);
       const words = `Not executed: the run's time limit was reached before '${call.name}' began.`;
       return unexecuted(state, call, 'run_time_limit', words);
     });
+}
+
+/** SPEC D8: of a call that had begun some of its children, once those have ended. */
+function lateParallel(state: RunState, call: CallState): RunEvent[] {
+  return isParallelOver(state, call) ? [parallelResult(state, call, unlaunchedWords(state))] : [];
 }
 
 /** What follows in the plans of this turn, the earliest first; a plan that has ended gives its call its result. */
@@ -170,7 +178,7 @@ function firstThatStands(
  */
 function admission(state: RunState, spec: RunSpec): RunEvent[] {
   const { counts, launchFrom, startFrom } = state.agenda;
-  if (state.childrenRunning < spec.width_max) {
+  if (state.childrenRunning < spec.width_max && !state.isOutOfTime) {
     const delegation = firstThatStands(state, 'launch', launchFrom);
     if (delegation !== undefined) return launch(state, spec, delegation);
   }
@@ -190,16 +198,22 @@ function launch(state: RunState, spec: RunSpec, call: CallState): RunEvent[] {
   const kind = call.verdict.kind === 'subagent' ? 'subagent' : 'delegate';
   const ordinal = state.lastOrdinal + 1;
   return [
-    started(state, call),
+    ...(call.status === 'running' ? [] : [started(state, call)]),
     runEvent('delegation.started', callFrame(state.turn, call.index), {
       child_run_id: childRunId(state.runId, kind, ordinal),
-      agent_id: call.verdict.kind === 'delegate' ? call.verdict.agent_id : spec.agent_id,
+      agent_id: targetOf(call) ?? spec.agent_id,
       ordinal,
       depth: spec.depth + 1,
       call: call.index,
       kind,
     }),
   ];
+}
+
+/** Whom a call launches next; `null` = a sub-agent, which is the same agent. */
+function targetOf({ verdict, parts }: CallState): string | null {
+  if (verdict.kind === 'delegate') return verdict.agent_id;
+  return verdict.kind === 'parallel' ? (verdict.entries[parts.length]?.agent_id ?? null) : null;
 }
 
 function started(state: RunState, call: CallState): RunEvent {

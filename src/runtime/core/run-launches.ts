@@ -16,8 +16,10 @@ export function launchesFreed(before: RunState, event: RunEvent): number {
   switch (event.type) {
     case 'tool.failed': {
       const call = callOf(before, event.data.call_id);
-      const began = call?.status === 'running' || call?.status === 'done';
-      return call === undefined || began ? 0 : reservedFor(call.verdict);
+      if (call === undefined || call.status === 'done') return 0;
+      const { verdict, status, parts } = call;
+      if (verdict.kind === 'parallel') return verdict.entries.length - parts.length;
+      return status === 'running' ? 0 : reservedFor(verdict);
     }
     case 'plan.completed': {
       const plan = livePlans(before).find((each) => each.frame === event.frame);
@@ -35,6 +37,7 @@ export function launchesFreed(before: RunState, event: RunEvent): number {
 
 function reservedFor(verdict: CallVerdict): number {
   if (verdict.kind === 'plan') return launchesOfPlan(verdict.plan);
+  if (verdict.kind === 'parallel') return verdict.entries.length;
   return verdict.kind === 'delegate' || verdict.kind === 'subagent' ? 1 : 0;
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts';
 import type { Message } from './message.ts';
 import type { Usage } from './model.ts';
 import type { AnswerBook } from './plan-answers.ts';
@@ -20,12 +21,25 @@ export type RunPhase =
   | 'calling'
   | 'ended';
 
+/** A child of a call that has several (SPEC D8). */
+export interface PartState {
+  readonly ordinal: number;
+  readonly end: {
+    readonly isError: boolean;
+    readonly text: string;
+    readonly fullPath: string | null;
+    readonly structured: JsonObject & { readonly effect: Effect };
+  } | null;
+}
+
 export interface CallState extends AnsweredCall {
   /** 1 for the first call of the answer. */
   readonly index: number;
   readonly status: 'waiting' | 'asking' | 'approved' | 'running' | 'done';
-  /** The child it launched, if it is a delegation. */
+  /** The child it launched, if it is a delegation; of a parallel one the first. */
   readonly ordinal: number | null;
+  /** Of a parallel delegation: its children so far, in the order of its entries. */
+  readonly parts: readonly PartState[];
   readonly result: {
     readonly text: string;
     readonly isError: boolean;
@@ -181,6 +195,14 @@ export function childAt(state: RunState, ordinal: number): ChildState | undefine
     : state.children.find((child) => child.ordinal === ordinal);
 }
 
+/** The call of the current turn that launched this child. */
+export function launcherOf(state: RunState, child: ChildState): CallState | undefined {
+  const call = callAt(state, child.call);
+  const isIts =
+    call?.ordinal === child.ordinal || call?.parts.some((part) => part.ordinal === child.ordinal);
+  return isIts === true ? call : undefined;
+}
+
 /** The plan that this child does a task of. */
 export function planOf(state: RunState, child: ChildState): PlanState | undefined {
   return state.plans.find((plan) => launchOf(plan, child.ordinal) !== undefined);
@@ -194,8 +216,10 @@ export function livePlans(state: RunState): readonly PlanState[] {
 /** Launches that were granted to calls which have not begun their children yet (SPEC R11). */
 export function queuedLaunches(state: RunState): number {
   let queued = 0;
-  for (const { status, verdict } of state.calls) {
-    if (status === 'done' || status === 'running') continue;
+  for (const { status, verdict, parts } of state.calls) {
+    if (status === 'done') continue;
+    if (verdict.kind === 'parallel') queued += verdict.entries.length - parts.length;
+    if (status === 'running') continue;
     if (verdict.kind === 'delegate' || verdict.kind === 'subagent') queued += 1;
     if (verdict.kind === 'plan') queued += verdict.plan.tasks.length;
   }

@@ -42,7 +42,7 @@ function repeated(
   identical: 'share' | 'run',
 ): CallVerdict {
   if (own.kind === 'refused' || own.kind === 'subagent') return own;
-  if (own.kind === 'delegate') {
+  if (own.kind === 'delegate' || own.kind === 'parallel') {
     return identical === 'share' ? { kind: 'shared', with: earlier } : own;
   }
   return refused(

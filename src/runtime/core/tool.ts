@@ -3,6 +3,13 @@ import type { Json, JsonObject } from '../../base/json.ts';
 /** What a call that did not succeed left outside: nothing, its effect, or nobody knows. */
 export type Effect = 'none' | 'applied' | 'uncertain';
 
+const GRAVITY: Readonly<Record<Effect, number>> = { none: 0, applied: 1, uncertain: 2 };
+
+/** The graver of two effects. */
+export function worseEffect(left: Effect, right: Effect): Effect {
+  return GRAVITY[right] > GRAVITY[left] ? right : left;
+}
+
 /**
  * What a tool does outside, as its author declares it. `read`: nothing; `idempotent`: doing it twice is doing it
  * once; `effectful`: twice is twice, so a call in flight at a crash is never repeated.

@@ -14,12 +14,17 @@ import {
 const CALL = { agent_id: 'a', prompt: 'do' };
 
 const TAKEN: readonly (readonly [string, JsonObject, object])[] = [
-  ['the alias', { agent: 'b', prompt: 'p' }, { agentId: 'b', prompt: 'p' }],
-  ['both names with one value', { agent: 'a ', ...CALL }, { agentId: 'a' }],
+  ['the alias', { agent: 'b', prompt: 'p' }, { agentIds: ['b'], prompt: 'p' }],
+  ['both names with one value', { agent: 'a ', ...CALL }, { agentIds: ['a'] }],
   ['the action by name', { ...CALL, action: 'delegate' }, { action: 'delegate' }],
   ['a context', { ...CALL, context: ' c ' }, { context: 'c' }],
   ['a blank context as none', { ...CALL, context: ' \n' }, { context: null }],
-  ['background: false', { ...CALL, background: false }, { agentId: 'a' }],
+  [
+    'D8: parallel, each entry once, also identical ones',
+    { parallel: [' a', 'b', 'a', ' '], prompt: 'p', context: 'c', max_turns: 30 },
+    { agentIds: ['a', 'b', 'a'], isParallel: true, prompt: 'p', context: 'c', maxTurns: 30 },
+  ],
+  ['background: false', { ...CALL, background: false }, { agentIds: ['a'] }],
   [
     'null for what is left out',
     {
@@ -86,9 +91,39 @@ const REFUSED: readonly (readonly [string, JsonObject, string])[] = [
     "Unknown parameters for delegate: 'model', 'role'",
   ],
   [
-    'parallel',
-    { parallel: ['a'], prompt: 'p' },
-    "'parallel' is not available in this version. Make one delegate call for each agent in the same answer; they run at the same time.",
+    'D8: parallel without a prompt',
+    { parallel: ['a'] },
+    "Missing 'prompt' parameter for parallel execution",
+  ],
+  [
+    'D8: parallel with a blank prompt',
+    { parallel: ['a'], prompt: ' ' },
+    "'prompt' parameter must not be empty",
+  ],
+  [
+    'D8: parallel with background',
+    { parallel: ['a'], prompt: 'p', background: true },
+    "'parallel' and 'background' cannot be used together. Make one background call for each agent, or leave 'background' out: the call then returns when all of them have answered.",
+  ],
+  [
+    'D8: parallel with another target beside it',
+    { ...CALL, parallel: ['b'] },
+    "'parallel' names the agents: leave out 'agent_id', or put it into 'parallel'.",
+  ],
+  [
+    'D8: parallel that is no list',
+    { parallel: 'a', prompt: 'p' },
+    "'parallel' must be an array of agent ids",
+  ],
+  [
+    'D8: parallel with what is no text',
+    { parallel: ['a', 7], prompt: 'p' },
+    "'parallel' must contain only strings",
+  ],
+  [
+    'D8: parallel with nobody',
+    { parallel: [' ', ''], prompt: 'p' },
+    "'parallel' array must contain at least one agent name",
   ],
   [
     'background',
@@ -112,7 +147,8 @@ describe('the arguments of delegate', () => {
     expect(readDelegateCall({ agent_id: ' a ', prompt: ' do\n' })).toEqual({
       ok: true,
       action: 'delegate',
-      agentId: 'a',
+      agentIds: ['a'],
+      isParallel: false,
       prompt: 'do',
       context: null,
       maxTurns: null,
@@ -150,13 +186,17 @@ describe('the arguments of delegate', () => {
             'max_turns',
             'action',
             'background',
+            'parallel',
             'x',
           ),
           fc.jsonValue(),
         ),
         (args) => {
           const call = readDelegateCall(args as JsonObject);
-          if (call.ok) expect(call.agentId.trim() === '' || call.prompt.trim() === '').toBe(false);
+          if (call.ok)
+            expect(call.agentIds.some((id) => id.trim() === '') || call.prompt.trim() === '').toBe(
+              false,
+            );
           else expect(call.words).not.toBe('');
         },
       ),
@@ -212,7 +252,7 @@ describe('A1: what the model is told of the tools', () => {
     );
     expect(parameters).toMatchObject({
       properties: { agent_id: { description: expect.stringMatching(/Available: a, b$/) } },
-      required: ['agent_id', 'prompt'],
+      required: ['prompt'],
     });
   });
 
