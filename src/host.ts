@@ -9,7 +9,9 @@ import { Fault } from './base/fault.ts';
 import { cancelOnAbort } from './cancel-on-abort.ts';
 import { serveControl } from './control.ts';
 import { CronSchedule, originOf } from './cron-schedule.ts';
+import { drained, leftBelow } from './drained.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
+import { lostRuns } from './lost-runs.ts';
 import { namedProviders } from './named-providers.ts';
 import { checkOpenOptions } from './open-options.ts';
 import type { Run } from './run.ts';
@@ -26,7 +28,6 @@ import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtim
 import { openSqliteJournal } from './runtime/sqlite-journal.ts';
 import { openStateDir, type StateDir } from './runtime/state-dir.ts';
 import { systemRandom } from './runtime/system-random.ts';
-import { type RecoveredRun, readTree, unfinishedRoots } from './runtime/unfinished-runs.ts';
 import { type ConfigSource, chooseAgent, rootRequest, type StartRequest } from './start-request.ts';
 import { threadEntry } from './thread-entry.ts';
 import { gatherTools } from './tool-catalogue.ts';
@@ -85,6 +86,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
         approve: options.onApproval === undefined ? null : askerOf(options.onApproval),
         onThreadLost: (what, detail) =>
           options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
+        onTaskUnwritten: (words) => options.onLog?.('warn', words),
       });
       troupe = new Troupe({ config, source, agents }, state, engine, options);
       await troupe.#listen(options.onLog);
@@ -187,30 +189,29 @@ export class Troupe extends EventEmitter<TroupeEvents> {
    * Takes up every run again that an earlier host left unfinished, under its old ids: finished calls, answers and
    * children are not repeated, and an effectful call that was in flight is reported to its model as uncertain. A run
    * under whose work its host has ended again and again ends as `poisoned` instead.
-   * @returns the roots that go on; none the second time.
+   * @returns the roots that go on, and background runs whose owners have ended; none the second time.
    * @throws Fault `host.closed`, `journal.corrupt`.
    */
   async resume(): Promise<readonly Run[]> {
     if (this.#closed !== null) throw closed();
     const before = this.#resuming;
-    const resuming = before.then(() => this.#resume());
+    const resuming = before.then(async () => {
+      const lost = await lostRuns(this.#tree, this.#engine.journal);
+      return this.#tree.recover(lost).map((root) => this.#handle(root));
+    });
     this.#resuming = resuming.catch(() => []);
     return resuming;
-  }
-
-  async #resume(): Promise<readonly Run[]> {
-    const { journal } = this.#engine;
-    const lost: RecoveredRun[] = [];
-    for (const rootId of await unfinishedRoots(journal)) {
-      if (this.#tree.find(rootId) === undefined) lost.push(...(await readTree(journal, rootId)));
-    }
-    return this.#tree.recover(lost).map((root) => this.#handle(root));
   }
 
   /** A run that has not ended, of this host. `undefined` for any other id: its story is in the journal. */
   run(runId: string): Run | undefined {
     const supervisor = this.#tree.find(runId);
     return supervisor === undefined ? undefined : this.#handle(supervisor);
+  }
+
+  /** Background runs below this one that go on, although the run that started them has ended (SPEC D9). */
+  backgroundRuns(runId: string): readonly Run[] {
+    return leftBelow(this.#tree, runId).map((run) => this.#handle(run));
   }
 
   /** Every run in the journal, in the order in which they began. */
@@ -256,12 +257,12 @@ export class Troupe extends EventEmitter<TroupeEvents> {
 
   #cancelAll(reason: string): void {
     for (const supervisor of this.#tree.live()) {
-      if (supervisor.parentRunId === null) supervisor.cancel(reason, 'user');
+      if (this.#tree.isTop(supervisor)) supervisor.cancel(reason, 'user');
     }
   }
 
   async #close(): Promise<void> {
-    await Promise.allSettled(this.#tree.live().map((supervisor) => supervisor.durableEnd()));
+    await drained(this.#tree);
     await this.#control?.close();
     this.#receipts.close(closed());
     await this.#engine.close();

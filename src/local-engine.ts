@@ -20,9 +20,11 @@ import { IsolatedActors } from './isolated-actors.ts';
 import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './runtime/core/agent-protocol.ts';
 import type { ProviderEntry } from './runtime/core/model.ts';
 import { resultsFolderOf, withOwnResults } from './runtime/core/own-results.ts';
+import type { TaskRecord } from './runtime/core/task-record.ts';
 import type { ToolContext, ToolDefinition, ToolOutcome, ToolScope } from './runtime/core/tool.ts';
 import type { AgentLink, AgentListener, EnginePort } from './runtime/engine.ts';
 import type { Journal } from './runtime/journal.ts';
+import { writeTaskFile } from './task-file.ts';
 import { threadEntry } from './thread-entry.ts';
 import type { ActorHostSetup } from './threads/actor-host.ts';
 import { invokeNamed } from './tools/invoke-named.ts';
@@ -69,6 +71,8 @@ export interface LocalEngineOptions {
   readonly approve: EnginePort['approve'];
   /** A thread died: for the log. */
   readonly onThreadLost: (what: string, detail: string) => void;
+  /** The result file of a background task could not be written: for the log. */
+  readonly onTaskUnwritten: (words: string) => void;
 }
 
 /** Starts the threads. @throws Fault `actor.lost` or `actor.not-ready` if they do not come up; what `journal` throws. */
@@ -192,6 +196,13 @@ export class LocalEngine implements EnginePort {
     const file = join(folder, `${frame.replaceAll('/', '-')}.txt`);
     await writeFile(file, text, { mode: 0o600 });
     return file;
+  }
+
+  async exportTask(resultsDir: string, record: TaskRecord, how: 'make' | 'amend'): Promise<void> {
+    const fault = await writeTaskFile(resultsDir, record, how).catch(messageOf);
+    if (fault === null) return;
+    const { task_id: taskId } = record;
+    this.#options.onTaskUnwritten(`the result file of task ${taskId} was not written: ${fault}`);
   }
 
   stats(): { readonly actors: number; readonly actorThreads: number; readonly computing: number } {

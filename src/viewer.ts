@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { Fault } from './base/fault.ts';
 import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
+import { rootOf } from './runtime/core/run-id.ts';
 import type { EventFilter } from './runtime/journal.ts';
 import { openJournalReader } from './runtime/journal-reader.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
@@ -60,14 +61,19 @@ export function openViewer(stateDir: string): Viewer {
   };
 }
 
-/** Roots that began and have no end, the oldest first; none where nothing ever ran. They may be live in a host. */
+/**
+ * Roots that began and have no end, or below which a background run has none, the oldest first; none where nothing ever
+ * ran. They may be live in a host.
+ */
 export function unfinishedIn(stateDir: string): Seen<readonly string[]> {
   if (!existsSync(stateLayout(stateDir).journalFile)) return { value: [], damage: null };
   const viewer = openViewer(stateDir);
   try {
     const { value, damage } = viewer.runs();
-    const roots = value.filter((run) => run.depth === 0 && run.ended_at === null);
-    return { value: roots.map((run) => run.run_id), damage };
+    const isTop = (run: RunSummary) => run.depth === 0 || run.background_task_id !== null;
+    const open = value.filter((run) => isTop(run) && run.ended_at === null);
+    const roots = new Set(open.map((run) => rootOf(run.run_id)));
+    return { value: value.flatMap(({ run_id: id }) => (roots.has(id) ? [id] : [])), damage };
   } finally {
     viewer.close();
   }

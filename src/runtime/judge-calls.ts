@@ -1,7 +1,12 @@
 import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
 import { argumentsOf, independentWords, refused } from './core/call-arguments.ts';
-import { composePrompt, readDelegateCall, readSpawnCall } from './core/delegate-call.ts';
+import {
+  composePrompt,
+  readDelegateCall,
+  readManagement,
+  readSpawnCall,
+} from './core/delegate-call.ts';
 import type { DelegationTarget } from './core/gate.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { SUBMIT_REVIEW } from './core/plan-review.ts';
@@ -22,14 +27,18 @@ export function judgeOf(
   spec: RunSpec,
 ): (part: ToolCallPart, check: CallCheck | undefined) => CallVerdict {
   const launched = new Set<string>();
+  let tasks = 0;
   /** SPEC R11: once for calls that share a child, and for a plan and its repetition (R6). */
-  const reserve = (part: ToolCallPart, runs = 1) => {
+  const reserve = (part: ToolCallPart, runs = 1, isTask = false) => {
     if (spec.identical === 'share' || part.name === 'plan') {
       const signature = signatureOf(part);
       if (launched.has(signature)) return null;
       launched.add(signature);
     }
-    return tree.reserveLaunch(state.runId, runs);
+    const tooMany = isTask ? tree.tasks.refusal(tasks) : null;
+    const full = tooMany ?? tree.reserveLaunch(state.runId, runs);
+    if (full === null && isTask) tasks += 1;
+    return full;
   };
   const targets = new Map<string, DelegationTarget>();
   const find = (asked: string) => {
@@ -39,8 +48,10 @@ export function judgeOf(
   };
   return (part, check = { ok: false, errorType: 'unknown_tool', error: 'not checked' }) => {
     if (part.name === 'delegate') {
+      const managing = manageVerdict(spec, part, check);
+      if (managing !== null) return managing;
       const closed = tree.delegationRefusal(spec, 'delegate');
-      return closed ?? delegateVerdict(reserve, find, spec, part, check);
+      return closed ?? delegateVerdict(reserve, find, () => tree.newTaskId(), spec, part, check);
     }
     if (part.name === 'spawn_subagent') return spawnVerdict(tree, spec, part, check);
     if (part.name === 'agents') return agentsVerdict(tree, spec, check);
@@ -87,9 +98,24 @@ function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerd
   return { kind: 'tool', place: 'control', effect: 'read', approval };
 }
 
+/**
+ * SPEC D10 to D12; `null` where the call delegates. A run that was offered the tool may ask about its tasks and call them
+ * off whatever has been forbidden since: what it started is still its own.
+ */
+function manageVerdict(spec: RunSpec, part: ToolCallPart, check: CallCheck): CallVerdict | null {
+  const args = argumentsOf(part, check);
+  if ('kind' in args || !spec.tools.includes('delegate')) return null;
+  const call = readManagement(args.args);
+  if (call === null) return null;
+  if (!call.ok) return refused('invalid_arguments', call.words);
+  const approval = approvalNeed(spec, 'delegate', 'read') === 'ask';
+  return { kind: 'tool', place: 'control', effect: 'read', approval };
+}
+
 function delegateVerdict(
-  reserve: (part: ToolCallPart, runs: number) => string | null,
+  reserve: (part: ToolCallPart, runs: number, isTask: boolean) => string | null,
   find: (asked: string) => DelegationTarget,
+  newTaskId: () => string,
   spec: RunSpec,
   part: ToolCallPart,
   check: CallCheck,
@@ -107,7 +133,7 @@ function delegateVerdict(
     }
     entries.push({ agent_id: target.agent.id });
   }
-  const full = reserve(part, entries.length);
+  const full = reserve(part, entries.length, call.isBackground);
   if (full !== null) return refused('runs_limit', full);
   const asked = {
     prompt: composePrompt(call.prompt, call.context),
@@ -117,7 +143,7 @@ function delegateVerdict(
   const [only] = entries;
   return call.isParallel || only === undefined
     ? { kind: 'parallel', entries, ...asked }
-    : { kind: 'delegate', ...only, ...asked };
+    : { kind: 'delegate', ...only, ...asked, ...(call.isBackground && { task_id: newTaskId() }) };
 }
 
 /** SPEC S2: the guards in their order. */

@@ -1,5 +1,6 @@
 import { Fault, messageOf } from '../base/fault.ts';
 import { unstarted } from './core/outcome.ts';
+import type { RunCommand } from './core/run-command.ts';
 import type { ChildOutcome } from './core/run-event.ts';
 import type { ChildState } from './core/run-state.ts';
 import type { RunSupervisor } from './run-supervisor.ts';
@@ -37,7 +38,7 @@ export class Child {
   }
 
   /** Begins it, unless it was called off. The second call does nothing. */
-  launch(): void {
+  #launch(): void {
     if (this.#outcome !== null || this.#supervisor !== null) return;
     try {
       this.#watch(this.#tree.launchChild(this.#parent, this.#child));
@@ -55,12 +56,22 @@ export class Child {
     }
   }
 
+  /** Launches it and, if it is one in the background, says so as soon as its result file does (SPEC D9). */
+  begin(settle: (command: RunCommand) => void): void {
+    this.#launch();
+    const { taskId, ordinal } = this.#child;
+    if (taskId === null || this.#supervisor === null) return;
+    const began = () => settle({ type: 'child-began', ordinal });
+    void this.#tree.tasks.announced(taskId).then(began);
+  }
+
   onEnded(listener: (outcome: ChildOutcome) => void): void {
     if (this.#outcome === null) this.#listeners.push(listener);
     else listener(this.#outcome);
   }
 
   cancel(reason: string): void {
+    this.#tree.tasks.cancelBelow(this.#child.runId, reason);
     if (this.#supervisor !== null) {
       this.#supervisor.cancel(reason, 'parent');
       return;

@@ -4,6 +4,7 @@
 import { invariant } from '../base/invariant.ts';
 import { assertNever } from '../base/never.ts';
 import { askApproval } from './ask-approval.ts';
+import { runControl } from './control-tool.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { delegateResult, subagentResult } from './core/child-result.ts';
 import { clip, surelyWhole } from './core/clip.ts';
@@ -62,7 +63,7 @@ export class RunEffects {
       case 'approval.ask':
         return askApproval(this.#options.engine, this.#spec, this.#runId, effect, settle);
       case 'child.run':
-        this.#childOf(effect.child).launch();
+        this.#childOf(effect.child).begin(settle);
         return () => settle(null);
       case 'child.await':
         this.#childOf(effect.child).onEnded((outcome) =>
@@ -143,8 +144,8 @@ export class RunEffects {
     const definition = engine.tools().get(call.name);
     const place = call.verdict.kind === 'tool' ? call.verdict.place : 'control';
     if (place === 'control' || definition === undefined) {
-      done(tree.runControlTool(this.#spec, call.name));
-      return () => undefined;
+      const asking = { tree, clock: engine.clock, runId: this.#runId, spec: this.#spec };
+      return runControl(asking, call, done);
     }
     const callKey = `${this.#runId}/${callFrame(turn, call.index)}`;
     const { timeoutMs } = definition;
@@ -269,7 +270,8 @@ export class RunEffects {
       this.release();
       done();
     });
-    this.#supervisor.whenQuiet('halt', done);
+    const { tasks } = this.#options.tree;
+    this.#supervisor.whenQuiet('halt', () => tasks.whenNoneBelow(this.#runId, done));
     return () => {
       untime();
       settle(null);

@@ -114,6 +114,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
   resume(suspect: boolean): void {
     this.#effects.stopping();
     const { hostLosses, stopping } = this.state;
+    if (stopping !== null) this.#options.tree.tasks.cancelBelow(this.runId, stopping.reason);
     if (suspect && stopping === null && hostLosses >= HOST_LOSSES_MAX) {
       const reason = `its host ended under its work ${hostLosses + 1} times, and taking it up again got it no further`;
       const stop = { status: 'failed', reason, by: 'runtime', error_type: 'poisoned' } as const;
@@ -175,8 +176,9 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
     return true;
   }
 
-  /** Begins to stop the run and its subtree; the first cause wins. @returns what the run was doing before. */
+  /** Begins to stop the run and its subtree, of one that has ended its background runs; the first cause wins. @returns what the run was doing before. */
   cancel(reason: string, by: string): 'running' | 'stopping' | 'ended' {
+    if (this.hasEnded) this.#options.tree.tasks.cancelBelow(this.runId, reason);
     if (this.hasEnded) return 'ended';
     if (this.state.stopping !== null) return 'stopping';
     const stop = { status: 'cancelled', reason, by, error_type: null } as const;
@@ -242,7 +244,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
     const ts = new Date(clock.now()).toISOString();
     const entries = steps.map(({ before, event }) => this.#entry(before, event, ts));
     const { durable } = journal.append(entries);
-    this.#options.tree.recorded(this.runId);
+    this.#options.tree.recorded(this.runId, steps);
     for (const { before, event } of steps) {
       const freed = launchesFreed(before, event);
       if (freed > 0) this.#options.tree.releaseLaunches(this.runId, freed);
@@ -250,6 +252,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
         this.#forward(event.data, event.data.forwarded_to, eventId(this.runId, before.count + 1));
       } else if (event.type === 'run.stopping') {
         this.#effects.stopping();
+        this.#options.tree.tasks.cancelBelow(this.runId, event.data.reason);
       } else if (isTerminal(event.type)) {
         this.#durableEnd = durable;
         this.#effects.release();
@@ -289,7 +292,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
 
   #tellEnded(): void {
     const forget = () => this.#options.tree.forget(this.runId);
-    if (this.parentRunId === null) this.durableEnd().then(forget, forget);
+    if (this.#options.tree.isTop(this)) this.durableEnd().then(forget, forget);
     const listeners = this.#onEnded;
     this.#onEnded = NOTHING;
     for (const listener of listeners) listener();

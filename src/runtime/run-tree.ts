@@ -3,23 +3,19 @@
 // I1  A root's launches are reserved when a call is judged, so eight calls of one answer cannot pass a limit of one; what
 //     then does not begin is given back.
 // I2  A run is forgotten once its parent has its outcome, a root once its end is durable: ended runs leave nothing behind.
+//     What a tree has launched is known as long as a background run of it goes on (SPEC D9).
 import { Fault } from '../base/fault.ts';
+import { BackgroundTasks, backgroundOf } from './background-tasks.ts';
 import { definitionOf } from './child-definition.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
-import { refused } from './core/call-arguments.ts';
 import type { AgentConfig, ResolvedConfig } from './core/config.ts';
 import { eventId } from './core/event.ts';
-import {
-  type DelegationTarget,
-  depthRefusal,
-  findTarget,
-  judgeDelegation,
-  type RosterEntry,
-} from './core/gate.ts';
+import { type DelegationTarget, findTarget, type RosterEntry } from './core/gate.ts';
 import { outcomeOf } from './core/outcome.ts';
+import type { Step } from './core/parted-machine.ts';
 import { suspectsOf } from './core/resumption.ts';
 import { runMachine } from './core/run.ts';
-import type { CallVerdict, ChildOutcome } from './core/run-event.ts';
+import type { CallVerdict, ChildOutcome, RunEvent } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { ChildState, RunState } from './core/run-state.ts';
@@ -28,7 +24,7 @@ import type { EnginePort } from './engine.ts';
 import { orderOf } from './launch-order.ts';
 import { Quarantine } from './quarantine.ts';
 import type { RootRequest } from './root-request.ts';
-import { briefOf, callerOf, rosterOfRoot, runControlTool } from './run-offer.ts';
+import { briefOf, callerOf, delegationRefusal, rosterOfRoot, runControlTool } from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
 import { SpecText } from './spec-text.ts';
@@ -43,6 +39,7 @@ export interface TreeOptions {
 }
 
 export class RunTree {
+  readonly tasks: BackgroundTasks;
   readonly #options: TreeOptions;
   readonly #supervisors = new Map<string, RunSupervisor>();
   readonly #launches = new Map<string, number>();
@@ -60,6 +57,7 @@ export class RunTree {
   constructor(options: TreeOptions) {
     this.#options = options;
     this.#config = options.config;
+    this.tasks = new BackgroundTasks(options.engine, (run) => this.isTop(run));
   }
 
   get config(): ResolvedConfig {
@@ -114,7 +112,7 @@ export class RunTree {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
     if (order.isRework) this.#reserveRework(parent.runId);
-    const childSpec = this.#templates.resolve(this.#config, this.tools(), {
+    const resolved = this.#templates.resolve(this.#config, this.tools(), {
       agent: definitionOf(this, spec, child),
       raw: spec.raw && child.kind === 'subagent',
       origin: child.kind,
@@ -131,9 +129,12 @@ export class RunTree {
       workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
       protectedPaths,
     });
+    const background = backgroundOf(child, spec);
+    const childSpec = background === null ? resolved : { ...resolved, background };
     const cause = eventId(parent.runId, child.startedAt);
     const supervisor = this.#supervise(child.runId, parent.runId, cause);
     supervisor.start(childSpec);
+    this.tasks.began(supervisor, childSpec);
     return supervisor;
   }
 
@@ -141,7 +142,7 @@ export class RunTree {
    * Takes up runs again that a lost host left unfinished, under their old ids (SPEC J5): parents find their children
    * again, and what had ended is not repeated.
    * @param runs every run of the trees to take up, ended ones too, parents before children.
-   * @returns the roots.
+   * @returns the roots that go on, and background runs whose owners have ended.
    */
   recover(runs: readonly RecoveredRun[]): readonly RunSupervisor[] {
     const states = new Map(runs.map(({ state }) => [state.runId, state]));
@@ -157,18 +158,30 @@ export class RunTree {
         this.#outcomes.set(runId, outcomeOf(state));
       }
     }
+    this.tasks.recover(runs, (runId) => this.find(runId));
     for (const supervisor of taken) {
       const suspect = suspects.has(supervisor.runId);
       if (suspect && supervisor.isOnLastChance) this.#quarantine.add(supervisor);
       else supervisor.resume(suspect);
     }
     this.#quarantine.next();
-    return taken.filter((supervisor) => supervisor.parentRunId === null);
+    return taken.filter((supervisor) => this.isTop(supervisor));
+  }
+
+  /** Does a run of this tree go on here? */
+  carries(root: string): boolean {
+    return this.#supervisors.has(root) || this.tasks.isLive(root);
+  }
+
+  /** Does no run wait for this one? A root, or a background run that its owner left behind (SPEC D9). */
+  isTop({ parentRunId }: RunSupervisor): boolean {
+    return parentRunId === null || this.#supervisors.get(parentRunId)?.hasEnded !== false;
   }
 
   /** A supervisor has recorded something. */
-  recorded(runId: string): void {
+  recorded(runId: string, steps: readonly Step<RunState, RunEvent>[]): void {
     this.#quarantine.recorded(runId);
+    for (const step of steps) this.tasks.recorded(step);
   }
 
   /** A child that began before its host was lost: still running, or how it ended. */
@@ -178,8 +191,11 @@ export class RunTree {
 
   forget(runId: string): void {
     this.#supervisors.delete(runId);
-    this.#launches.delete(runId);
     this.#outcomes.delete(runId);
+    const root = rootOf(runId);
+    if (this.carries(root)) return;
+    this.#launches.delete(root);
+    this.tasks.forget(root);
   }
 
   /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
@@ -210,18 +226,7 @@ export class RunTree {
 
   /** SPEC G2, G3: why this run may not use this tool of delegation, `null` where it may. */
   delegationRefusal(spec: RunSpec, tool: string): Extract<CallVerdict, { kind: 'refused' }> | null {
-    const judged = judgeDelegation(this.#config, callerOf(spec));
-    if (!judged.allowed) return refused('delegation_forbidden', judged.words);
-    if (spec.depth >= spec.depth_max) {
-      return refused('depth_limit', depthRefusal(spec.depth, spec.depth_max));
-    }
-    if (!spec.tools.includes(tool)) {
-      return refused(
-        'tool_not_allowed',
-        `Tool not available to agent '${spec.agent_id}': ${tool}. Its risk profile "${spec.risk_profile}" excludes it.`,
-      );
-    }
-    return null;
+    return delegationRefusal(this.#config, spec, tool);
   }
 
   findTarget(spec: RunSpec, asked: string): DelegationTarget {
@@ -231,6 +236,10 @@ export class RunTree {
   /** The data of a run's `run.started` as JSON. */
   specText(spec: RunSpec): string {
     return this.#specText.of(spec);
+  }
+
+  newTaskId(): string {
+    return this.#options.engine.random.uuid();
   }
 
   /** What a run's actor begins with; the same object for runs that begin alike. */

@@ -4,7 +4,7 @@ import { type PlanView, planView } from './core/plan-view.ts';
 import type { RunEvent } from './core/run-event.ts';
 import { evolveRun } from './core/run-evolve.ts';
 import { taskIdOf } from './core/run-id.ts';
-import { pendingRun, type RunState } from './core/run-state.ts';
+import { pendingRun, type RunState, widthInUse } from './core/run-state.ts';
 
 /** One run as `troupe ps` shows it (SPEC K1). */
 export interface RunSummary {
@@ -17,6 +17,8 @@ export interface RunSummary {
   /** RFC 3339. */
   readonly started_at: string | null;
   readonly ended_at: string | null;
+  /** Of a background run (SPEC D9); else `null`. */
+  readonly background_task_id: string | null;
 }
 
 /** A run with its children, in the order they were launched (SPEC K1). */
@@ -82,7 +84,7 @@ export class RunViews {
       effect: state.effect,
       cost_cents: state.costCents,
       width: {
-        running: state.childrenRunning,
+        running: widthInUse(state),
         max: state.spec?.width_max ?? 0,
       },
       doing: doingOf(state),
@@ -110,6 +112,7 @@ function summaryOf({ state, parentRunId, startedAt, endedAt }: Seen): RunSummary
     turns: state.turn,
     started_at: startedAt,
     ended_at: endedAt,
+    background_task_id: state.spec?.background?.task_id ?? null,
   };
 }
 

@@ -140,14 +140,6 @@ describe('arguments of delegate', () => {
     expect(await resultOf(args)).toBe(words);
   });
 
-  it.each([
-    [{ agent_id: 'worker', prompt: 'part', background: true }, "'background' is not available"],
-    [{ action: 'check_result', task_id: 'x' }, "Action 'check_result' is not available"],
-    [{ action: 'list_results' }, "Action 'list_results' is not available"],
-  ])('what this version lacks is refused plainly: %j', async (args, words) => {
-    expect(await resultOf(args)).toContain(words);
-  });
-
   it('G8: a target listed as independent is refused plainly', async () => {
     expect(await resultOf({ agent_id: 'worker', prompt: 'part' }, 'alone')).toContain(
       'mode = "independent", which this version of troupe does not offer yet',

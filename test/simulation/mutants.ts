@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { BackgroundTasks } from '../../src/runtime/background-tasks.ts';
 import { NO_USAGE } from '../../src/runtime/core/usage.ts';
 import { RunEffects } from '../../src/runtime/run-effects.ts';
 import { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
@@ -173,6 +174,33 @@ export const MUTANTS: readonly Mutant[] = [
           return { ...event, data: { ...event.data, text: blocks.slice(0, 2).join('\n\n--- ') } };
         }),
       );
+    },
+  ],
+  [
+    'a host forgets its background tasks',
+    'background tasks end as their runs do',
+    () => {
+      vi.spyOn(BackgroundTasks.prototype, 'recover').mockReturnValue(undefined);
+      vi.spyOn(BackgroundTasks.prototype, 'amend').mockResolvedValue(undefined);
+    },
+  ],
+  [
+    'a background child is not cancelled with the run that started it',
+    'nothing starts after a cancel',
+    (hooks) => {
+      hooks.machine = (real) => ({
+        dueInPart: (state, part) =>
+          real
+            .dueInPart(state, part)
+            .filter((effect) => effect.type !== 'child.cancel' || effect.child.taskId === null),
+      });
+    },
+  ],
+  [
+    'a background child takes a part of the width that a waiting one needs',
+    'fifo order follows from the calls',
+    (hooks) => {
+      hooks.following = (real) => (state) => real({ ...state, backgroundRunning: 0 });
     },
   ],
   [

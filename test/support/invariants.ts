@@ -27,6 +27,7 @@ import {
   nothingStartsAfterCancel,
   plansKeepTheirRules,
 } from './sim-check-order.ts';
+import { tasksEndAsTheirRuns } from './sim-check-tasks.ts';
 import { Story, type Told } from './sim-story.ts';
 
 /** What must hold of every story, whatever happened in it. Each throws at the first place where it does not. */
@@ -53,6 +54,7 @@ export const INVARIANTS = {
   'fifo order follows from the calls': fifoFollowsCalls,
   'a note has one receipt': notesAreReceived,
   'plans keep their rules': plansKeepTheirRules,
+  'background tasks end as their runs do': tasksEndAsTheirRuns,
   'the doctor finds nothing': nothingIsFound,
 } satisfies Record<string, (story: Story) => void>;
 

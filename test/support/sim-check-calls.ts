@@ -3,7 +3,7 @@ import { isTerminal, type JournalEvent } from '../../src/runtime/core/event.ts';
 import { callFrame } from '../../src/runtime/core/run-event.ts';
 import type { Act } from './sim-log.ts';
 import { must, type Story } from './sim-story.ts';
-import { isResult, textIn } from './sim-story-events.ts';
+import { isBackground, isChildEnd, isResult, textIn } from './sim-story-events.ts';
 import { SIM_TOOLS } from './sim-tools.ts';
 
 function placeOf({ runId, turn, call }: Act): string {
@@ -46,10 +46,22 @@ export function effectsAreTold(story: Story): void {
     const isHidden = result.type === 'tool.failed' && result.data['effect'] === 'none';
     must(!isHidden, `${result.event_id} says that ${act.name} had no effect`);
     for (const runId of story.lineage(act.runId)) {
+      if (hasLeft(story, runId, act.runId)) break;
       const end = story.eventsOf(runId).at(-1);
       must(end?.data['effect'] !== 'none', `${runId} ends as if ${placeOf(act)} had no effect`);
     }
   }
+}
+
+/** SPEC D9: did this run end before a background run of it, in which or below which the other is? */
+function hasLeft(story: Story, runId: string, below: string): boolean {
+  const own = story.eventsOf(runId);
+  const isOf = ({ data }: JournalEvent) => below.startsWith(String(data['child_run_id']));
+  const launch = own.find((event) => isBackground(event) && isOf(event));
+  if (launch === undefined) return false;
+  const isItsEnd = (event: JournalEvent) =>
+    isChildEnd(event) && event.data['ordinal'] === launch.data['ordinal'];
+  return !own.some(isItsEnd);
 }
 
 /** SPEC J4, and X3: on the disk, and allowed, before it begins. */
@@ -117,7 +129,10 @@ function isMarked(text: string): boolean {
 }
 
 function childOf(event: JournalEvent): string | null {
-  const structured = event.data['structured'] as { child_run_id?: string } | undefined;
+  const structured = event.data['structured'] as
+    | { child_run_id?: string; task_id?: string }
+    | undefined;
+  if (structured?.task_id !== undefined) return null;
   return isResult(event) ? (structured?.child_run_id ?? null) : null;
 }
 

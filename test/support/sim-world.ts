@@ -1,10 +1,11 @@
+import { lostRuns } from '../../src/lost-runs.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import type { RunState } from '../../src/runtime/core/run-state.ts';
 import { loadConfig } from '../../src/runtime/load-config.ts';
 import { freezeSecurity } from '../../src/runtime/resolve-run.ts';
 import type { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
 import { RunTree } from '../../src/runtime/run-tree.ts';
-import { readTree, unfinishedRoots } from '../../src/runtime/unfinished-runs.ts';
+
 import { violationsOf } from './invariants.ts';
 import { SimEngine, type SimOptions } from './sim-engine.ts';
 import { pump } from './virtual-clock.ts';
@@ -90,9 +91,7 @@ export class SimWorld {
     this.#recovering = true;
     const all = async () => {
       const { journal } = this.engine;
-      for (const root of await unfinishedRoots(journal)) {
-        this.tree.recover(await readTree(journal, root));
-      }
+      this.tree.recover(await lostRuns(this.tree, journal));
     };
     all().then(
       () => {

@@ -1,4 +1,5 @@
 import type { AgentInit } from '../../src/runtime/core/agent-protocol.ts';
+import type { Message } from '../../src/runtime/core/message.ts';
 import type { ModelAnswer } from '../../src/runtime/core/model.ts';
 import { answerOf, type SaidCall } from './run-fixtures.ts';
 import type { Seeded } from './seeded-random.ts';
@@ -99,7 +100,26 @@ function wildReview(random: Seeded, init: AgentInit): SaidCall {
   return { name: 'submit_review', args: { verdict, feedback } };
 }
 
-function wildCall(random: Seeded, size: WildSize): SaidCall {
+/** A task of nobody. */
+const STRANGER = 'ffffffff-ffff-4fff-8fff-ffffffffffff';
+
+/** Questions about background tasks, some of them of nobody's. */
+function wildQuestion(random: Seeded, history: readonly Message[]): SaidCall | null {
+  const known = [...JSON.stringify(history).matchAll(/task_id: ([0-9a-f-]{36})/g)];
+  const [first, ...others] = new Set(known.map(([, id]) => id ?? ''));
+  if (first === undefined || random.chance(0.75)) return null;
+  const ids = [first, ...others] as const;
+  const one = random.chance(0.05) ? STRANGER : random.pick(ids);
+  const action = random.pick(['check_result', 'list_results', 'cancel_task', 'await_sessions']);
+  if (action === 'list_results') return { name: 'delegate', args: { action } };
+  if (action !== 'await_sessions') return { name: 'delegate', args: { action, task_id: one } };
+  const task_ids = [...new Set([one, ...ids.filter(() => random.chance(0.5))])];
+  return { name: 'delegate', args: { action, task_ids, timeout_ms: random.int(300) } };
+}
+
+function wildCall(random: Seeded, size: WildSize, history: readonly Message[]): SaidCall {
+  const question = wildQuestion(random, history);
+  if (question !== null) return question;
   const kind = random.unit();
   if (kind < 0.4) {
     const anyone = () => random.pick(['a', 'b', 'c', 'lead', 'nobody']);
@@ -108,6 +128,10 @@ function wildCall(random: Seeded, size: WildSize): SaidCall {
       return { name: 'delegate', args: { parallel, prompt: `p${random.int(3)}` } };
     }
     const target = anyone();
+    if (random.chance(0.2)) {
+      const args = { agent_id: target, prompt: `b${random.int(3)}`, background: true };
+      return { name: 'delegate', args };
+    }
     return { name: 'delegate', args: { agent_id: target, prompt: `p${random.int(3)}` } };
   }
   if (kind < 0.55) return { name: 'plan', args: wildPlan(random, size) };
@@ -135,7 +159,7 @@ export function wildModel(random: Seeded, faults: Faults, size: WildSize): SimMo
     const text = `answer of ${init.runId} in turn ${turn} (${random.id()})`;
     return answerOf(random.chance(faults.longTexts) ? text.padEnd(900, ' and so on') : text);
   };
-  return (init, _history, turn) => {
+  return (init, history, turn) => {
     if (init.tools.some((tool) => tool.name === 'submit_review') && random.chance(0.7)) {
       const beside = random.chance(0.2) ? [{ name: 'work' }] : [];
       return paid(answerOf('', [wildReview(random, init), ...beside]));
@@ -143,7 +167,7 @@ export function wildModel(random: Seeded, faults: Faults, size: WildSize): SimMo
     if (random.chance(0.25) || turn >= size.turnsMax) return paid(final(init, turn));
     const isSloppy = random.chance(0.1);
     const calls = Array.from({ length: 1 + random.int(size.callsMax) }, (): SaidCall => {
-      const call = wildCall(random, size);
+      const call = wildCall(random, size, history);
       return isSloppy ? { ...call, id: 'same' } : call;
     });
     return paid(answerOf('', calls));

@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'approval.granted': (data) => `by ${text(data['by'])}`,
   'approval.denied': (data) => `by ${text(data['by'])}: ${text(data['why'])}`,
   'delegation.started': (data) =>
-    `#${text(data['ordinal'])} ${text(data['agent_id'])} as ${text(data['child_run_id'])}`,
+    `#${text(data['ordinal'])} ${text(data['agent_id'])} as ${text(data['child_run_id'])}${background(data)}`,
   'delegation.completed': (data) => `${child(data)} ${text(data['child_status'])}`,
   'delegation.failed': (data) => `${child(data)} failed: ${text(data['error_type'])}`,
   ...PLAN_EVENT_WORDS,
@@ -87,6 +87,10 @@ function answer(data: JsonObject): string {
   const cost = figure(data['cost_cents']);
   if (cost !== null) parts.unshift(formatCost(cost));
   return parts.join('; ');
+}
+
+function background(data: JsonObject): string {
+  return data['task_id'] === undefined ? '' : ` in the background, task ${text(data['task_id'])}`;
 }
 
 function child(data: JsonObject): string {

@@ -183,6 +183,11 @@ function auditChildResult(
   launched.forEach((ordinal, place) => {
     const child = run.children.get(ordinal);
     if (child === undefined) return;
+    if (child.taskId !== null && structured?.['status'] === 'running') {
+      const isIt = structured['task_id'] === child.taskId;
+      expectThat(isIt, desk, 'result-differs', at, 'it names another background task');
+      return;
+    }
     expectThat(child.ended, desk, 'result-early', at, `its child ${child.runId} has not ended`);
     const said = verdict.kind === 'parallel' ? parts?.[place]?.status : structured?.['status'];
     const ended = desk.runs.get(child.runId)?.ended?.status;

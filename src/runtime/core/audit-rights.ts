@@ -38,6 +38,7 @@ export function auditChildStart(
     spec.is_subagent === (launch.kind === 'subagent') &&
     spec.depth === parent.spec.depth + 1 &&
     spec.root_run_id === rootOf(at.run_id) &&
+    (spec.background?.task_id ?? null) === launch.taskId &&
     (spec.review_of ?? []).join(' ') === launch.reviewOf.join(' ');
   expectThat(
     isAsLaunched,

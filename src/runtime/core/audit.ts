@@ -171,6 +171,13 @@ export class JournalAudit {
     else auditChildStart(this.#desk, this.#runs.get(run.parentRunId), data, at);
   }
 
+  /** SPEC D9: does a background run above it go on? */
+  #isCarried({ parentRunId }: AuditedRun): boolean {
+    const parent = this.#runs.get(parentRunId ?? '');
+    if (parent === undefined || parent.ended !== null) return false;
+    return parent.spec?.background !== undefined || this.#isCarried(parent);
+  }
+
   #auditUnfinished(run: AuditedRun): void {
     const root = this.#runs.get(rootOf(run.runId));
     if (run.parentRunId === null) {
@@ -179,7 +186,9 @@ export class JournalAudit {
       );
       const more = below.length === 0 ? '' : `, nor have ${below.length} of the runs below it`;
       this.#report('unfinished', run.last, `the run has not ended${more}`);
-    } else if (root === undefined || root.ended !== null) {
+    } else if (run.spec?.background !== undefined) {
+      this.#report('unfinished', run.last, 'the background run has not ended');
+    } else if ((root === undefined || root.ended !== null) && !this.#isCarried(run)) {
       this.#report('orphan', run.last, 'the run has not ended, and no root of it goes on');
     }
     for (const call of run.calls) {

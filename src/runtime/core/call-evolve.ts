@@ -10,6 +10,7 @@ import {
   callOf,
   childAt,
   isRunning,
+  isWaitedFor,
   launcherOf,
   type RunState,
 } from './run-state.ts';
@@ -88,7 +89,7 @@ function toolFailed(run: RunDraft, data: RunEventData<'tool.failed'>): void {
 
 function childStarted(run: RunDraft, data: RunEventData<'delegation.started'>): void {
   const { ordinal, child_run_id: runId, agent_id: agentId, call, kind } = data;
-  addChild(run, { ordinal, runId, agentId, call, kind });
+  addChild(run, { ordinal, runId, agentId, call, kind, taskId: data.task_id ?? null });
   const launcher = callAt(run, call);
   if (launcher?.verdict.kind !== 'parallel') {
     changeCall(run, launcher, { ordinal });
@@ -130,6 +131,7 @@ function partOf(data: DelegationEnd, status: RunStatusEnded) {
 export function addChild(run: RunDraft, child: Omit<ChildState, 'status' | 'startedAt'>): void {
   run.children = run.children.adding({ ...child, status: 'running', startedAt: run.count });
   run.childrenRunning += 1;
+  if (child.taskId !== null) run.backgroundRunning += 1;
   run.lastOrdinal = Math.max(run.lastOrdinal, child.ordinal);
 }
 
@@ -149,6 +151,7 @@ export function childEnded(
   if (isOnly) changeCall(run, call, { cause: run.count });
   run.children = run.children.with(child.ordinal - 1, { ...child, status });
   run.childrenRunning -= 1;
+  if (child.taskId !== null) run.backgroundRunning -= 1;
   run.firstRunning = firstRunningFrom(run.children, run.firstRunning);
   run.usage = addUsage(run.usage, data.usage);
   run.costCents = addKnown(run.costCents, data.cost_cents);
@@ -158,7 +161,7 @@ export function childEnded(
 
 function firstRunningFrom(children: Rows<ChildState>, from: number): number {
   let place = from;
-  for (let child = children.at(place); child !== undefined && !isRunning(child); ) {
+  for (let child = children.at(place); child !== undefined && !isWaitedFor(child); ) {
     place += 1;
     child = children.at(place);
   }

@@ -1,4 +1,5 @@
 import { delegateResult, structuredResult, subagentResult } from './child-result.ts';
+import { hasBegun } from './outcome.ts';
 import { isParallelOver, parallelResult, partText } from './parallel-result.ts';
 import { endTask } from './plan-decide.ts';
 import {
@@ -30,7 +31,32 @@ export function childEnded(state: RunState, ordinal: number, outcome: ChildOutco
   const frame = call === undefined ? null : callFrame(state.turn, call.index);
   if (call?.verdict.kind === 'parallel') return partEnded(state, call, child, outcome);
   const ending = endOfChild(child, outcome, frame);
-  return call === undefined ? [ending] : [ending, resultOfChild(state, call, child, outcome)];
+  if (call?.status !== 'running') return [ending];
+  if (child.taskId === null || !hasBegun(outcome)) {
+    return [ending, resultOfChild(state, call, child, outcome)];
+  }
+  // It ended before its beginning was told, as a lost host leaves it.
+  return [...childBegan(state, ordinal), ending];
+}
+
+/** SPEC D9: the result of a background call says how to ask for the child's. */
+export function childBegan(state: RunState, ordinal: number): RunEvent[] {
+  const child = childAt(state, ordinal);
+  const call = child === undefined ? undefined : launcherOf(state, child);
+  if (child === undefined || child.taskId === null || call?.status !== 'running') return [];
+  const { taskId, agentId, runId } = child;
+  const text = `Background task started for agent '${agentId}'.\ntask_id: ${taskId}\nUse action='check_result' with task_id='${taskId}' to retrieve the result.`;
+  const structured = { status: 'running', task_id: taskId, child_run_id: runId };
+  return [
+    runEvent('tool.completed', callFrame(state.turn, call.index), {
+      call_id: call.id,
+      name: call.name,
+      text,
+      chars: text.length,
+      full_path: null,
+      structured,
+    }),
+  ];
 }
 
 /** SPEC D8: the last child to end brings the result of its call. */

@@ -9,6 +9,7 @@ import {
   readTask,
   readText,
 } from './delegate-arguments.ts';
+import { MANAGEMENT_ACTIONS, readTaskCall, type TaskCall } from './task-call.ts';
 import type { ToolSpec } from './tool.ts';
 
 export interface DelegateCall {
@@ -20,13 +21,14 @@ export interface DelegateCall {
    */
   readonly agentIds: readonly string[];
   readonly isParallel: boolean;
+  /** It returns at once (SPEC D9). */
+  readonly isBackground: boolean;
   readonly prompt: string;
   readonly context: string | null;
   /** Within the bounds of SPEC D2; `null` = the target's own budget. */
   readonly maxTurns: number | null;
 }
 
-const MANAGEMENT_ACTIONS = ['check_result', 'list_results', 'cancel_task', 'await_sessions'];
 const ACTIONS = ['delegate', ...MANAGEMENT_ACTIONS];
 const USED = [
   'action',
@@ -46,14 +48,16 @@ const UNUSED = ['task_id', 'task_ids', 'timeout_ms'];
  * prompt, the rest. This check stands in place of one by the advertised schema, whose errors would say less.
  */
 export function readDelegateCall(args: JsonObject): DelegateCall | RefusedCall {
-  const refusal = actionRefusal(given(args, 'action')) ?? unusedRefusal(args) ?? laterRefusal(args);
+  const refusal =
+    actionRefusal(given(args, 'action')) ?? unusedRefusal(args) ?? backgroundRefusal(args);
   if (refusal !== null) return { ok: false, words: refusal };
   if (given(args, 'parallel') !== undefined) return readParallel(args);
   const target = readTarget(args);
   if (!target.ok) return target;
   const task = readTask(args);
   if (!task.ok) return task;
-  return { ...task, action: 'delegate', agentIds: [target.text], isParallel: false };
+  const isBackground = given(args, 'background') === true;
+  return { ...task, action: 'delegate', agentIds: [target.text], isParallel: false, isBackground };
 }
 
 /** SPEC D8. */
@@ -74,16 +78,20 @@ function readParallel(args: JsonObject): DelegateCall | RefusedCall {
   if (agentIds.length === 0) {
     return { ok: false, words: "'parallel' array must contain at least one agent name" };
   }
-  return { ...task, action: 'delegate', agentIds, isParallel: true };
+  return { ...task, action: 'delegate', agentIds, isParallel: true, isBackground: false };
+}
+
+/** What the arguments ask about background tasks; `null` where they ask for nothing of that kind. */
+export function readManagement(args: JsonObject): TaskCall | RefusedCall | null {
+  const action = given(args, 'action');
+  const known = MANAGEMENT_ACTIONS.find((each) => each === action);
+  return known === undefined ? null : readTaskCall(known, args);
 }
 
 /** SPEC D13. */
 function actionRefusal(action: Json | undefined): string | null {
   if (action === undefined || action === 'delegate') return null;
   const written = typeof action === 'string' ? action : JSON.stringify(action);
-  if (MANAGEMENT_ACTIONS.includes(written)) {
-    return `Action '${written}' is not available in this version: there are no background delegations. Call delegate without 'action' and read the answer in its result.`;
-  }
   return `Unknown action '${written}'. Use ${ACTIONS.join('/')}.`;
 }
 
@@ -98,14 +106,11 @@ function unusedRefusal(args: JsonObject): string | null {
 }
 
 /** SPEC D8: a parallel call returns when all of its agents have answered. */
-function laterRefusal(args: JsonObject): string | null {
+function backgroundRefusal(args: JsonObject): string | null {
   const background = given(args, 'background') ?? false;
   if (typeof background !== 'boolean') return "'background' parameter must be true or false";
-  if (!background) return null;
-  if (given(args, 'parallel') !== undefined) {
-    return "'parallel' and 'background' cannot be used together. Make one background call for each agent, or leave 'background' out: the call then returns when all of them have answered.";
-  }
-  return "'background' is not available in this version. Leave it out: the call returns when the agent has answered.";
+  if (!background || given(args, 'parallel') === undefined) return null;
+  return "'parallel' and 'background' cannot be used together. Make one background call for each agent, or leave 'background' out: the call then returns when all of them have answered.";
 }
 
 function readTarget(args: JsonObject): ReadText {
@@ -179,12 +184,34 @@ export function delegateSpec(reachableIds: readonly string[]): ToolSpec {
           description:
             'In place of agent_id: several agents that are each given the same task. The call returns when all have answered.',
         },
+        background: {
+          type: 'boolean',
+          description:
+            'true: the call returns at once with a task_id, and the agent goes on meanwhile. Not with parallel.',
+        },
         max_turns: {
           type: 'integer',
           description: `Most turns it may take; values outside ${CHILD_TURNS_MIN} to ${CHILD_TURNS_MAX} are moved to the nearer bound. Left out: its own limit.`,
         },
+        action: {
+          type: 'string',
+          enum: [...ACTIONS],
+          description:
+            'delegate (default) hands over the task. For background tasks: check_result and cancel_task take task_id, await_sessions takes task_ids and waits until all of them have ended, list_results takes nothing.',
+        },
+        task_id: { type: 'string', description: 'Of check_result and cancel_task.' },
+        task_ids: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Of await_sessions: 1 to 128, each once.',
+        },
+        timeout_ms: {
+          type: 'integer',
+          description:
+            'Of await_sessions: milliseconds to wait at most, 0 to 120000; default 30000.',
+        },
       },
-      required: ['prompt'],
+      required: [],
       additionalProperties: false,
     },
   };

@@ -81,7 +81,13 @@ const call = record({
       effect: toolEffect,
       approval: flag,
     }),
-    delegate: record({ agent_id: text, prompt: text, max_turns: nullable(place), approval: flag }),
+    delegate: record({
+      agent_id: text,
+      prompt: text,
+      max_turns: nullable(place),
+      approval: flag,
+      task_id: optional(text),
+    }),
     subagent: record({ prompt: text, approval: flag }),
     parallel: record({
       entries: listOf(record({ agent_id: text })),
@@ -190,6 +196,7 @@ const VERSION_1: Readonly<Record<EventType, Shape>> = {
     depth: place,
     call: place,
     kind: oneOf('delegate', 'subagent'),
+    task_id: optional(text),
   }),
   'delegation.completed': record({
     ...CHILD_END_FIELDS,

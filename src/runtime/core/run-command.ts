@@ -48,6 +48,8 @@ export type RunCommand =
       readonly by: string;
       readonly why: string;
     }
+  /** A background child is on its way (SPEC D9). */
+  | { readonly type: 'child-began'; readonly ordinal: number }
   | { readonly type: 'child-ended'; readonly ordinal: number; readonly outcome: ChildOutcome }
   | {
       readonly type: 'note';

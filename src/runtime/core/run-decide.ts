@@ -1,13 +1,14 @@
 import { assertNever } from '../../base/never.ts';
-import { childEnded, unlaunchedWords } from './child-end.ts';
+import { childBegan, childEnded, unlaunchedWords } from './child-end.ts';
 import { parallelResult } from './parallel-result.ts';
 import type { Step } from './parted-machine.ts';
 import { planEvent } from './plan-event.ts';
 import { resumed } from './resumption.ts';
 import type { RunCommand } from './run-command.ts';
+import { endOf } from './run-end.ts';
 import { callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
-import { endOf, following, refusalOf } from './run-follow.ts';
+import { following, refusalOf } from './run-follow.ts';
 import { type CallState, callAt, livePlans, type RunState } from './run-state.ts';
 import { settleCalls } from './run-verdict.ts';
 
@@ -53,6 +54,8 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
       return ran(state, command);
     case 'approval':
       return approval(state, command);
+    case 'child-began':
+      return childBegan(state, command.ordinal);
     case 'child-ended':
       return childEnded(state, command.ordinal, command.outcome);
     case 'note':

@@ -20,6 +20,8 @@ export type CallVerdict =
       readonly prompt: string;
       readonly max_turns: number | null;
       readonly approval: boolean;
+      /** The call returns at once, and this is how the child is asked about (SPEC D9). A UUID. */
+      readonly task_id?: string;
     }
   | { readonly kind: 'subagent'; readonly prompt: string; readonly approval: boolean }
   /** The same prompt to several agents, each a child of its own (SPEC D8); one approval for all of them. */
@@ -198,6 +200,8 @@ interface Shapes {
     readonly depth: number;
     readonly call: number;
     readonly kind: 'delegate' | 'subagent';
+    /** Of a background child (SPEC D9). */
+    readonly task_id?: string;
   };
   'delegation.completed': ChildEnd & { readonly child_status: RunStatusEnded };
   'delegation.failed': ChildEnd & { readonly error_type: string };

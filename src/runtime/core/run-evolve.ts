@@ -148,7 +148,7 @@ function planned(run: RunDraft, event: PlanEvent): void {
     case 'plan.task.started': {
       const { ordinal, child_run_id: runId, agent_id: agentId } = event.data;
       const call = callIndexOf(event.frame);
-      addChild(run, { ordinal, runId, agentId, call, kind: 'plan' });
+      addChild(run, { ordinal, runId, agentId, call, kind: 'plan', taskId: null });
       return;
     }
     case 'plan.task.completed':

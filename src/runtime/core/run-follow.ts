@@ -6,18 +6,18 @@ import { followPlan } from './plan-follow.ts';
 import type { PlanState } from './plan-state.ts';
 import { summaryOf } from './plan-summary.ts';
 import { standingOf } from './run-agenda.ts';
+import { endOf } from './run-end.ts';
 import {
+  type CallVerdict,
   callFrame,
   callIndexOf,
   type RunEvent,
-  type RunEventType,
   runEvent,
-  type TerminalData,
   turnFrame,
 } from './run-event.ts';
 import { childRunId } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
-import { type CallState, callAt, livePlans, type RunState, turnsOf } from './run-state.ts';
+import { type CallState, callAt, livePlans, type RunState, widthInUse } from './run-state.ts';
 
 /** What follows of itself from a state: the next turn, an admission, the end. Nothing where the run waits. */
 export function following(state: RunState): readonly RunEvent[] {
@@ -25,35 +25,6 @@ export function following(state: RunState): readonly RunEvent[] {
   if (state.phase === 'turning') return nextTurn(state, state.spec);
   if (state.phase === 'calling') return nextCall(state, state.spec);
   return [];
-}
-
-/** The unread notes' last receipts and the one terminal event, in this order (SPEC N1, R13). */
-export function endOf(
-  state: RunState,
-  type: Extract<RunEventType, `run.${'completed' | 'failed' | 'cancelled' | 'incomplete'}`>,
-  said: Partial<TerminalData>,
-): RunEvent[] {
-  const late = type === 'run.completed' || type === 'run.incomplete';
-  const receipts = state.unread.map(({ note_id }) =>
-    late
-      ? runEvent('note.too_late', null, { note_id })
-      : runEvent('note.dead_letter', null, { note_id, why: `the run ended as ${type.slice(4)}` }),
-  );
-  const data: TerminalData = {
-    answer: '',
-    turns: turnsOf(state),
-    usage: state.usage,
-    cost_cents: state.costCents,
-    effect: state.effect,
-    operations: state.operations,
-    error_type: null,
-    error: null,
-    reason: null,
-    by: null,
-    review: null,
-    ...said,
-  };
-  return [...receipts, runEvent(type, null, data)];
 }
 
 /** R3: notes are drained into the history where a turn begins, then the model is asked. */
@@ -104,7 +75,7 @@ function nextCall(state: RunState, spec: RunSpec): RunEvent[] {
 
 /** SPEC P10: once the time is up nothing new starts, whatever it waited for. */
 function lateCalls(state: RunState): RunEvent[] {
-  const waiting = ['unasked', 'asking', 'launch', 'start'];
+  const waiting = ['unasked', 'asking', 'launch', 'detach', 'start'];
   return state.calls
     .filter((call) => waiting.includes(standingOf(call)))
     .flatMap((call) => {
@@ -123,7 +94,7 @@ function lateParallel(state: RunState, call: CallState): RunEvent[] {
 function planSteps(state: RunState, spec: RunSpec): RunEvent[] {
   for (const plan of livePlans(state)) {
     const events = followPlan(plan, {
-      free: spec.width_max - state.childrenRunning,
+      free: spec.width_max - widthInUse(state),
       nextOrdinal: state.lastOrdinal + 1,
       childDepth: spec.depth + 1,
       parentRunId: state.runId,
@@ -165,7 +136,7 @@ function callsThatStand(state: RunState, standing: 'refused' | 'unasked'): CallS
 /** The first call that stands so, at `from` or after it. */
 function firstThatStands(
   state: RunState,
-  standing: 'launch' | 'start',
+  standing: 'launch' | 'detach' | 'start',
   from: number,
 ): CallState | undefined {
   if (state.agenda.counts[standing] === 0) return undefined;
@@ -178,10 +149,12 @@ function firstThatStands(
  */
 function admission(state: RunState, spec: RunSpec): RunEvent[] {
   const { counts, launchFrom, startFrom } = state.agenda;
-  if (state.childrenRunning < spec.width_max && !state.isOutOfTime) {
-    const delegation = firstThatStands(state, 'launch', launchFrom);
-    if (delegation !== undefined) return launch(state, spec, delegation);
-  }
+  const hasRoom = widthInUse(state) < spec.width_max && !state.isOutOfTime;
+  const roomy = hasRoom ? firstThatStands(state, 'launch', launchFrom) : undefined;
+  const detached = firstThatStands(state, 'detach', 0);
+  const isDetachedFirst = (detached?.index ?? Infinity) < (roomy?.index ?? Infinity);
+  const delegation = isDetachedFirst ? detached : roomy;
+  if (delegation !== undefined) return launch(state, spec, delegation);
   if (!spec.parallel_tools && counts.working > 0) return [];
   const tool = firstThatStands(state, 'start', startFrom);
   return tool === undefined ? [] : [started(state, tool)];
@@ -206,8 +179,14 @@ function launch(state: RunState, spec: RunSpec, call: CallState): RunEvent[] {
       depth: spec.depth + 1,
       call: call.index,
       kind,
+      ...taskOf(call.verdict),
     }),
   ];
+}
+
+function taskOf(verdict: CallVerdict): { readonly task_id?: string } {
+  const taskId = verdict.kind === 'delegate' ? verdict.task_id : undefined;
+  return taskId === undefined ? {} : { task_id: taskId };
 }
 
 /** Whom a call launches next; `null` = a sub-agent, which is the same agent. */

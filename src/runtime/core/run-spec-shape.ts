@@ -42,6 +42,7 @@ export const RUN_SPEC = record({
       }),
     ),
   ),
+  background: optional(record({ task_id: text, results_dir: text })),
   root_run_id: text,
   depth: count,
   depth_max: count,

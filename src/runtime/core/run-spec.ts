@@ -31,6 +31,12 @@ export interface RunSpec {
   readonly inline: AgentConfig | null;
   /** The job that a root of `origin` `cron` belongs to; absent in journals of before, `null` for every other run. */
   readonly cron?: CronOrigin | null;
+  /** It goes on when the run that started it ends (SPEC D9); absent for every other run. */
+  readonly background?: {
+    readonly task_id: string;
+    /** The folder of its result file, absolute. */
+    readonly results_dir: string;
+  };
   readonly root_run_id: string;
   /** 0 for a root; each level of delegation or of `spawn_subagent` adds one (SPEC G3, S2). */
   readonly depth: number;

@@ -58,6 +58,8 @@ export interface ChildState {
   readonly status: 'running' | RunStatusEnded;
   /** Place of its `delegation.started`. */
   readonly startedAt: number;
+  /** Of a background child (SPEC D9), which takes no part of the width and which nobody waits for; else `null`. */
+  readonly taskId: string | null;
 }
 
 export interface UnreadNote extends Note {
@@ -84,7 +86,9 @@ export interface RunState {
   readonly children: Rows<ChildState>;
   /** How many of the children have not ended. */
   readonly childrenRunning: number;
-  /** All children before this place have ended. */
+  /** How many of those are background children. */
+  readonly backgroundRunning: number;
+  /** All children before this place have ended, or nobody waits for them. */
   readonly firstRunning: number;
   /** Highest launch ordinal given out. */
   readonly lastOrdinal: number;
@@ -133,6 +137,7 @@ export function pendingRun(runId: string): RunState {
     ...NO_CALLS,
     children: Rows.none(),
     childrenRunning: 0,
+    backgroundRunning: 0,
     firstRunning: 0,
     lastOrdinal: 0,
     plans: NOTHING,
@@ -166,11 +171,20 @@ export function wantedChildren(state: RunState): readonly ChildState[] {
   return runningChildren(state).filter(isWanted);
 }
 
-/** The first child, in the order of their launch, that has not ended. */
+/** The first child, in the order of their launch, that has not ended and is waited for. */
 export function firstRunningChild(state: RunState): ChildState | undefined {
-  return state.childrenRunning === 0
+  return widthInUse(state) === 0
     ? undefined
-    : state.children.findFrom(state.firstRunning, isRunning);
+    : state.children.findFrom(state.firstRunning, isWaitedFor);
+}
+
+export function isWaitedFor(child: ChildState): boolean {
+  return isRunning(child) && child.taskId === null;
+}
+
+/** SPEC D3, D9: running children but for those in the background, which are bounded by a limit of their own. */
+export function widthInUse(state: RunState): number {
+  return state.childrenRunning - state.backgroundRunning;
 }
 
 export function isRunning(child: ChildState): boolean {

@@ -24,7 +24,8 @@ const TAKEN: readonly (readonly [string, JsonObject, object])[] = [
     { parallel: [' a', 'b', 'a', ' '], prompt: 'p', context: 'c', max_turns: 30 },
     { agentIds: ['a', 'b', 'a'], isParallel: true, prompt: 'p', context: 'c', maxTurns: 30 },
   ],
-  ['background: false', { ...CALL, background: false }, { agentIds: ['a'] }],
+  ['D9: background', { ...CALL, background: true }, { agentIds: ['a'], isBackground: true }],
+  ['background: false', { ...CALL, background: false }, { isBackground: false }],
   [
     'null for what is left out',
     {
@@ -43,9 +44,6 @@ const TAKEN: readonly (readonly [string, JsonObject, object])[] = [
 
 const unknown = (value: string) =>
   `Unknown action '${value}'. Use delegate/check_result/list_results/cancel_task/await_sessions.`;
-const later = (action: string) =>
-  `Action '${action}' is not available in this version: there are no background delegations. Call delegate without 'action' and read the answer in its result.`;
-
 const REFUSED: readonly (readonly [string, JsonObject, string])[] = [
   ['no target', { prompt: 'p' }, "Missing 'agent_id' parameter"],
   ['a target that is no text', { agent_id: 3, prompt: 'p' }, "Missing 'agent_id' parameter"],
@@ -71,10 +69,6 @@ const REFUSED: readonly (readonly [string, JsonObject, string])[] = [
   ['D13: an unknown action, before all else', { action: 'stop' }, unknown('stop')],
   ['D13: an action that is no text', { ...CALL, action: 1 }, unknown('1')],
   ['D13: a blank action', { ...CALL, action: '' }, unknown('')],
-  ['check_result', { action: 'check_result', task_id: 'x' }, later('check_result')],
-  ['list_results', { action: 'list_results' }, later('list_results')],
-  ['cancel_task', { action: 'cancel_task', task_id: 'x' }, later('cancel_task')],
-  ['await_sessions', { action: 'await_sessions', task_ids: ['x'] }, later('await_sessions')],
   [
     'arguments of other actions',
     { ...CALL, task_id: 'x', timeout_ms: 5 },
@@ -126,11 +120,6 @@ const REFUSED: readonly (readonly [string, JsonObject, string])[] = [
     "'parallel' array must contain at least one agent name",
   ],
   [
-    'background',
-    { ...CALL, background: true },
-    "'background' is not available in this version. Leave it out: the call returns when the agent has answered.",
-  ],
-  [
     'a background that is a text',
     { ...CALL, background: 'true' },
     "'background' parameter must be true or false",
@@ -149,6 +138,7 @@ describe('the arguments of delegate', () => {
       action: 'delegate',
       agentIds: ['a'],
       isParallel: false,
+      isBackground: false,
       prompt: 'do',
       context: null,
       maxTurns: null,
@@ -252,7 +242,7 @@ describe('A1: what the model is told of the tools', () => {
     );
     expect(parameters).toMatchObject({
       properties: { agent_id: { description: expect.stringMatching(/Available: a, b$/) } },
-      required: ['prompt'],
+      required: [],
     });
   });
 
@@ -264,7 +254,13 @@ describe('A1: what the model is told of the tools', () => {
     const accepts = new Ajv({ strict: true }).compile(delegateSpec([]).parameters);
     const word = fc.constantFrom('x', 'y z');
     const args = fc.record(
-      { agent_id: word, prompt: word, context: fc.string(), max_turns: fc.integer() },
+      {
+        agent_id: word,
+        prompt: word,
+        context: fc.string(),
+        max_turns: fc.integer(),
+        background: fc.boolean(),
+      },
       { requiredKeys: ['agent_id', 'prompt'] },
     );
     fc.assert(
