@@ -1026,11 +1026,93 @@ const SUMS: readonly Mutation[] = [
   },
 ];
 
+const isTask = (event: JournalEvent) => event.data['task_id'] !== undefined;
+const isParallel = (event: JournalEvent) =>
+  (event.data['structured'] as { children?: unknown } | undefined)?.children !== undefined;
+
+const TASKS: readonly Mutation[] = [
+  {
+    what: 'a background child is another task than its call asks for',
+    of: 'tasks',
+    change: editData(ofType('delegation.started', isTask), () => ({ task_id: 'another' })),
+    code: 'child-differs',
+  },
+  {
+    what: 'a background child is launched as one that is waited for',
+    of: 'tasks',
+    change: editData(ofType('delegation.started', isTask), () => ({ task_id: undefined })),
+    code: 'child-differs',
+  },
+  {
+    what: 'the record of a background run does not say that it is one',
+    of: 'tasks',
+    change: editData(
+      ofType('run.started', (event) => event.data['background'] !== undefined),
+      () => ({ background: undefined }),
+    ),
+    code: 'child-differs',
+  },
+  {
+    what: 'the result of a background call names another task',
+    of: 'tasks',
+    change: editData(
+      ofType(
+        'tool.completed',
+        ({ data }) => (data['structured'] as { task_id?: string })?.task_id !== undefined,
+      ),
+      ({ structured }) => ({ structured: { ...(structured as object), task_id: 'another' } }),
+    ),
+    code: 'result-differs',
+  },
+  {
+    what: 'a run that failed leaves a background run behind',
+    of: 'tasks',
+    change: edit(both(root, ofType('run.completed')), () => ({ type: 'run.failed' })),
+    code: 'orphan',
+  },
+  {
+    what: 'a parallel call launches an agent that it does not name',
+    of: 'tasks',
+    change: editData(ofType('delegation.started'), () => ({ agent_id: 'helper' })),
+    code: 'child-differs',
+  },
+  {
+    what: 'a parallel call launches more children than it names agents',
+    of: 'tasks',
+    change: editCalls(firstAnswer, ([call]) => {
+      if (call !== undefined) call.verdict['entries'] = [{ agent_id: 'worker' }];
+    }),
+    code: 'call-start',
+  },
+  {
+    what: 'a parallel call has its result before the last of its children ended',
+    of: 'tasks',
+    change: moveBefore(
+      ofType('tool.completed', isParallel),
+      ofType('delegation.completed', says('ordinal', 2)),
+    ),
+    code: 'result-early',
+  },
+  {
+    what: 'a parallel call tells another end of one of its children',
+    of: 'tasks',
+    change: editData(ofType('tool.completed', isParallel), ({ structured }) => {
+      const { children } = structured as { children: object[] };
+      const changed = children.map((child, at) =>
+        at === 1 ? { ...child, status: 'failed' } : child,
+      );
+      return { structured: { ...(structured as object), children: changed } };
+    }),
+    code: 'result-differs',
+  },
+];
+
 export const MUTATIONS: readonly Mutation[] = [
   ...ORDER,
   ...LIFE,
   ...CALLS,
   ...CHILDREN,
+  ...TASKS,
   ...PLANS,
   ...SUMS,
 ];
