@@ -70,10 +70,9 @@ export function unfinishedIn(stateDir: string): Seen<readonly string[]> {
   const viewer = openViewer(stateDir);
   try {
     const { value, damage } = viewer.runs();
-    const isTop = (run: RunSummary) => run.depth === 0 || run.background_task_id !== null;
-    const open = value.filter((run) => isTop(run) && run.ended_at === null);
+    const open = value.filter((run) => run.ended_at === null);
     const roots = new Set(open.map((run) => rootOf(run.run_id)));
-    return { value: value.flatMap(({ run_id: id }) => (roots.has(id) ? [id] : [])), damage };
+    return { value: value.map((run) => run.run_id).filter((id) => roots.has(id)), damage };
   } finally {
     viewer.close();
   }

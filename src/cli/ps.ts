@@ -1,3 +1,4 @@
+import { rootOf } from '../runtime/core/run-id.ts';
 import { openViewer, type RunSummary } from '../viewer.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './core/exit-code.ts';
@@ -19,8 +20,8 @@ export async function psCommand({ terminal, options }: Context): Promise<number>
       const columns = columnsOf(interrupted, terminal.paintOut);
       const shown = { paint: terminal.paintOut, width: terminal.outWidth };
       for (const line of tableLines(columns, runs, shown)) terminal.print(line);
-      const roots = runs.filter((run) => run.depth === 0 && interrupted.has(run.run_id));
-      if (roots.length > 0 && !options.quiet) terminal.say(unfinishedWords(roots.length));
+      const roots = new Set([...interrupted].map(rootOf));
+      if (roots.size > 0 && !options.quiet) terminal.say(unfinishedWords(roots.size));
     }
     if (damage === null) return EXIT.completed;
     terminal.say(`${terminal.paintErr('red', 'error')}: ${safeBlock(damage.message)}`);

@@ -17,8 +17,6 @@ export interface RunSummary {
   /** RFC 3339. */
   readonly started_at: string | null;
   readonly ended_at: string | null;
-  /** Of a background run (SPEC D9); else `null`. */
-  readonly background_task_id: string | null;
 }
 
 /** A run with its children, in the order they were launched (SPEC K1). */
@@ -32,6 +30,8 @@ export interface RunTreeView extends RunSummary {
   readonly reason: string | null;
   /** The task of its parent's plan that it does; `null` where it was launched by no plan. */
   readonly task_id: string | null;
+  /** Of a background run (SPEC D9); else `null`. */
+  readonly background_task_id: string | null;
   /** In the order in which they started. */
   readonly plans: readonly PlanView[];
   readonly children: readonly RunTreeView[];
@@ -91,6 +91,7 @@ export class RunViews {
       error: state.ended?.error ?? null,
       reason: state.ended?.reason ?? null,
       task_id: taskIdOf(runId),
+      background_task_id: state.spec?.background?.task_id ?? null,
       plans: state.plans.flatMap((plan) => planView(plan, state.ended !== null) ?? []),
       children,
     };
@@ -112,7 +113,6 @@ function summaryOf({ state, parentRunId, startedAt, endedAt }: Seen): RunSummary
     turns: state.turn,
     started_at: startedAt,
     ended_at: endedAt,
-    background_task_id: state.spec?.background?.task_id ?? null,
   };
 }
 

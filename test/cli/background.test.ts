@@ -59,6 +59,9 @@ describe('a run that leaves a background run behind', () => {
     run.kill('SIGKILL');
     await run.code;
     expect(recordIn(stage)).toMatchObject({ status: 'running' });
+    const ps = await stage.cli('ps');
+    expect(ps.out).toMatch(new RegExp(`${runId}/delegate/01 .*interrupted`));
+    expect(ps.err).toContain('troupe resume');
     const { code, out, err } = await stage.cli('resume');
     expect({ code, out }).toEqual({ code: 0, out: 'my part\n' });
     expect(err).toMatch(new RegExp(`^run ${runId}/delegate/01$`, 'm'));
