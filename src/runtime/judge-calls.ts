@@ -1,6 +1,11 @@
 import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
-import { argumentsOf, independentWords, refused } from './core/call-arguments.ts';
+import {
+  argumentsOf,
+  independentWords,
+  type ReadArguments,
+  refused,
+} from './core/call-arguments.ts';
 import {
   composePrompt,
   readDelegateCall,
@@ -48,10 +53,12 @@ export function judgeOf(
   };
   return (part, check = { ok: false, errorType: 'unknown_tool', error: 'not checked' }) => {
     if (part.name === 'delegate') {
-      const managing = manageVerdict(spec, part, check);
-      if (managing !== null) return managing;
-      const closed = tree.delegationRefusal(spec, 'delegate');
-      return closed ?? delegateVerdict(reserve, find, () => tree.newTaskId(), spec, part, check);
+      const args = argumentsOf(part, check);
+      return (
+        manageVerdict(spec, args) ??
+        tree.delegationRefusal(spec, 'delegate') ??
+        delegateVerdict(reserve, find, () => tree.newTaskId(), spec, part, args)
+      );
     }
     if (part.name === 'spawn_subagent') return spawnVerdict(tree, spec, part, check);
     if (part.name === 'agents') return agentsVerdict(tree, spec, check);
@@ -102,8 +109,7 @@ function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerd
  * SPEC D10 to D12; `null` where the call delegates. A run that was offered the tool may ask about its tasks and call them
  * off whatever has been forbidden since: what it started is still its own.
  */
-function manageVerdict(spec: RunSpec, part: ToolCallPart, check: CallCheck): CallVerdict | null {
-  const args = argumentsOf(part, check);
+function manageVerdict(spec: RunSpec, args: ReadArguments): CallVerdict | null {
   if ('kind' in args || !spec.tools.includes('delegate')) return null;
   const call = readManagement(args.args);
   if (call === null) return null;
@@ -118,9 +124,8 @@ function delegateVerdict(
   newTaskId: () => string,
   spec: RunSpec,
   part: ToolCallPart,
-  check: CallCheck,
+  args: ReadArguments,
 ): CallVerdict {
-  const args = argumentsOf(part, check);
   if ('kind' in args) return args;
   const call = readDelegateCall(args.args);
   if (!call.ok) return refused('invalid_arguments', call.words);

@@ -1,3 +1,4 @@
+import { callSaid } from './call-end.ts';
 import { delegateResult, structuredResult, subagentResult } from './child-result.ts';
 import { hasBegun } from './outcome.ts';
 import { isParallelOver, parallelResult, partText } from './parallel-result.ts';
@@ -47,16 +48,7 @@ export function childBegan(state: RunState, ordinal: number): RunEvent[] {
   const { taskId, agentId, runId } = child;
   const text = `Background task started for agent '${agentId}'.\ntask_id: ${taskId}\nUse action='check_result' with task_id='${taskId}' to retrieve the result.`;
   const structured = { status: 'running', task_id: taskId, child_run_id: runId };
-  return [
-    runEvent('tool.completed', callFrame(state.turn, call.index), {
-      call_id: call.id,
-      name: call.name,
-      text,
-      chars: text.length,
-      full_path: null,
-      structured,
-    }),
-  ];
+  return [callSaid(state, call, text, structured)];
 }
 
 /** SPEC D8: the last child to end brings the result of its call. */

@@ -34,7 +34,7 @@ interface Block {
 export function parallelResult(state: RunState, call: CallState, why: string): RunEvent {
   const ends = endsOf(call, why);
   const isError = ends.some((end) => end.isError);
-  const text = textOf(state, call, why);
+  const text = textOf(state, ends);
   const frame = callFrame(state.turn, call.index);
   const about = { call_id: call.id, name: call.name, text, chars: text.length, full_path: null };
   const structured = structuredOf(ends);
@@ -63,18 +63,17 @@ function endsOf({ verdict, parts }: CallState, why: string) {
   const entries = verdict.kind === 'parallel' ? verdict.entries : [];
   return entries.map(({ agent_id: agentId }, at) => {
     const structured = { agent_id: agentId, status: 'not_started', effect: 'none' as Effect };
-    return parts[at]?.end ?? { isError: true, text: why, fullPath: null, structured };
+    const end = parts[at]?.end ?? { isError: true, text: why, fullPath: null, structured };
+    return { agentId, ...end };
   });
 }
 
-function textOf(state: RunState, call: CallState, why: string): string {
-  const { verdict } = call;
-  const entries = verdict.kind === 'parallel' ? verdict.entries : [];
-  const blocks = endsOf(call, why).map(({ isError, text, fullPath }, at): Block => {
-    const head = headOf(entries[at]?.agent_id ?? '', !isError);
+function textOf(state: RunState, ends: ReturnType<typeof endsOf>): string {
+  const blocks = ends.map(({ agentId, isError, text, fullPath }): Block => {
+    const head = headOf(agentId, !isError);
     return { head: isError ? `${head}${ERROR}` : head, body: text, fullPath };
   });
-  const title = titleOf(entries.length);
+  const title = titleOf(ends.length);
   const around = blocks.reduce(
     (sum, { head }) => sum + head.length + BETWEEN_BLOCKS.length,
     title.length,

@@ -1,4 +1,5 @@
-import { callFrame, type ResumeData, type RunEvent, runEvent } from './run-event.ts';
+import { callFailed } from './call-end.ts';
+import { type ResumeData, type RunEvent, runEvent } from './run-event.ts';
 import type { CallState, RunState } from './run-state.ts';
 import type { ToolPlace } from './tool.ts';
 
@@ -15,18 +16,10 @@ export function resumed(state: RunState, resume: ResumeData): RunEvent[] {
   const uncertain = state.calls.filter((call) => isLost(call, resume.why));
   return [
     runEvent('run.resumed', null, resume),
-    ...uncertain.map((call) =>
-      runEvent('tool.failed', callFrame(state.turn, call.index), {
-        call_id: call.id,
-        name: call.name,
-        error_type: INTERRUPTED,
-        error: `Interrupted: ${lost} while '${call.name}' was running. It may or may not have taken effect; it was not repeated. Check before you call it again.`,
-        effect: 'uncertain',
-        text: '',
-        chars: 0,
-        full_path: null,
-      }),
-    ),
+    ...uncertain.map((call) => {
+      const words = `Interrupted: ${lost} while '${call.name}' was running. It may or may not have taken effect; it was not repeated. Check before you call it again.`;
+      return callFailed(state, call, INTERRUPTED, words, 'uncertain');
+    }),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/never.ts';
+import { callFailed, callSaid } from './call-end.ts';
 import { childBegan, childEnded, unlaunchedWords } from './child-end.ts';
 import { parallelResult } from './parallel-result.ts';
 import type { Step } from './parted-machine.ts';
@@ -133,13 +134,7 @@ function reviewed(state: RunState, said: RunEvent): RunEvent[] {
   const results = asked.calls.map((call): RunEvent => {
     if (call.verdict.kind !== 'review') return refusalOf(asked, call);
     const text = `Review submitted: ${call.verdict.review.verdict}.`;
-    return runEvent('tool.completed', callFrame(state.turn, call.index), {
-      call_id: call.id,
-      name: call.name,
-      text,
-      chars: text.length,
-      full_path: null,
-    });
+    return callSaid(state, call, text);
   });
   const events = [
     said,
@@ -202,18 +197,10 @@ function approval(state: RunState, command: Asked<'approval'>): RunEvent[] {
   const frame = callFrame(state.turn, call.index);
   const { by, why } = command;
   if (command.granted) return [runEvent('approval.granted', frame, { call_id: call.id, by })];
+  const words = `Tool call not executed: '${call.name}' requires approval, and it was denied by ${by}: ${why}`;
   return [
     runEvent('approval.denied', frame, { call_id: call.id, by, why }),
-    runEvent('tool.failed', frame, {
-      call_id: call.id,
-      name: call.name,
-      error_type: 'approval_denied',
-      error: `Tool call not executed: '${call.name}' requires approval, and it was denied by ${by}: ${why}`,
-      effect: 'none',
-      text: '',
-      chars: 0,
-      full_path: null,
-    }),
+    callFailed(state, call, 'approval_denied', words),
   ];
 }
 
@@ -222,7 +209,7 @@ function halted(state: RunState): RunEvent[] {
   const { stopping } = state;
   if (stopping === null || state.childrenRunning > 0) return [];
   const open = state.calls.filter((call) => call.status !== 'done');
-  const cut = open.map((call) => cutOff(state, call, stopping.reason));
+  const cut = open.map((call) => cutOff(state, call));
   const after = cut.reduce(evolveRun, state);
   const { by, reason, error_type } = stopping;
   const said =
@@ -231,18 +218,10 @@ function halted(state: RunState): RunEvent[] {
   return [...cut, ...endOf(after, `run.${stopping.status}`, { ...said, answer })];
 }
 
-function cutOff(state: RunState, call: CallState, reason: string): RunEvent {
+function cutOff(state: RunState, call: CallState): RunEvent {
   if (call.parts.length > 0) return parallelResult(state, call, unlaunchedWords(state));
-  return runEvent('tool.failed', callFrame(state.turn, call.index), {
-    call_id: call.id,
-    name: call.name,
-    error_type: 'cancelled',
-    error: `Cancelled: the run was stopped (${reason}).`,
-    effect: mayHaveActed(call) ? 'uncertain' : 'none',
-    text: '',
-    chars: 0,
-    full_path: null,
-  });
+  const effect = mayHaveActed(call) ? 'uncertain' : 'none';
+  return callFailed(state, call, 'cancelled', unlaunchedWords(state), effect);
 }
 
 function mayHaveActed(call: CallState): boolean {

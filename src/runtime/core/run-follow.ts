@@ -1,3 +1,4 @@
+import { callFailed, callSaid } from './call-end.ts';
 import { unlaunchedWords } from './child-end.ts';
 import { surelyWhole } from './clip.ts';
 import { isParallelOver, parallelResult } from './parallel-result.ts';
@@ -81,7 +82,7 @@ function lateCalls(state: RunState): RunEvent[] {
     .flatMap((call) => {
       if (call.status === 'running') return lateParallel(state, call);
       const words = `Not executed: the run's time limit was reached before '${call.name}' began.`;
-      return unexecuted(state, call, 'run_time_limit', words);
+      return callFailed(state, call, 'run_time_limit', words);
     });
 }
 
@@ -119,14 +120,7 @@ function planResult(state: RunState, spec: RunSpec, plan: PlanState, call: CallS
   // Cut here, where every answer keeps its frame and its file, and not again for the turn's sake (SPEC R12).
   const charsMax = surelyWhole(resultMax, turnMax, state.calls.length);
   const { text, structured } = summaryOf(plan, charsMax);
-  return runEvent('tool.completed', callFrame(state.turn, call.index), {
-    call_id: call.id,
-    name: call.name,
-    text,
-    chars: text.length,
-    full_path: null,
-    structured,
-  });
+  return callSaid(state, call, text, structured);
 }
 
 function callsThatStand(state: RunState, standing: 'refused' | 'unasked'): CallState[] {
@@ -206,21 +200,8 @@ function started(state: RunState, call: CallState): RunEvent {
 export function refusalOf(state: RunState, call: CallState): RunEvent {
   const { verdict } = call;
   return verdict.kind === 'refused'
-    ? unexecuted(state, call, verdict.error_type, verdict.words)
-    : unexecuted(state, call, 'refused', 'refused');
-}
-
-function unexecuted(state: RunState, call: CallState, errorType: string, words: string): RunEvent {
-  return runEvent('tool.failed', callFrame(state.turn, call.index), {
-    call_id: call.id,
-    name: call.name,
-    error_type: errorType,
-    error: words,
-    effect: 'none',
-    text: '',
-    chars: 0,
-    full_path: null,
-  });
+    ? callFailed(state, call, verdict.error_type, verdict.words)
+    : callFailed(state, call, 'refused', 'refused');
 }
 
 function approvalOf(state: RunState, call: CallState): RunEvent {
