@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { Fault } from './base/fault.ts';
 import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
 import { rootOf } from './runtime/core/run-id.ts';
+import { CRON_TYPES } from './runtime/cron-history.ts';
 import type { EventFilter } from './runtime/journal.ts';
 import { openJournalReader } from './runtime/journal-reader.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
@@ -17,8 +18,8 @@ export interface Seen<Value> {
 }
 
 export interface Viewer {
-  /** Every run, in the order in which they began. */
-  runs(): Seen<readonly RunSummary[]>;
+  /** Every run, in the order in which they began. `alsoTo` is shown the events that tell of them. */
+  runs(alsoTo?: (event: JournalEvent) => void): Seen<readonly RunSummary[]>;
   /** The ids of all runs, in that order. */
   runIds(): Seen<readonly string[]>;
   /** A run and everything below it. @throws Fault `run.not-found`. */
@@ -29,19 +30,22 @@ export interface Viewer {
 }
 
 /** The events that tell how a run stands; what it said and did in between can be long. */
-const SUMMARY_TYPES = ['run.started', 'turn.started', ...TERMINAL_TYPES];
+const SUMMARY_TYPES = ['turn.started', ...CRON_TYPES, ...TERMINAL_TYPES];
 
 /** @throws Fault `argument.invalid` if nothing has run with this state directory; `sqlite.absent`. */
 export function openViewer(stateDir: string): Viewer {
   const reader = openJournalReader(stateLayout(stateDir).journalFile);
-  const fold = (filter: EventFilter): Seen<RunViews> => {
+  const fold = (filter: EventFilter, alsoTo?: (event: JournalEvent) => void): Seen<RunViews> => {
     const views = newFold();
-    const damage = readAll(reader.read(filter), (event) => views.see(event));
+    const damage = readAll(reader.read(filter), (event) => {
+      views.see(event);
+      alsoTo?.(event);
+    });
     return { value: views, damage };
   };
   return {
-    runs: () => {
-      const { value, damage } = fold({ types: SUMMARY_TYPES });
+    runs: (alsoTo) => {
+      const { value, damage } = fold({ types: SUMMARY_TYPES }, alsoTo);
       return { value: value.summaries(), damage };
     },
     runIds: () => {

@@ -1,16 +1,17 @@
 import { rootOf } from '../runtime/core/run-id.ts';
 import { openViewer, type RunSummary } from '../viewer.ts';
 import type { Context } from './context.ts';
-import { EXIT } from './core/exit-code.ts';
 import { dayAndTime, formatElapsed } from './core/figures.ts';
 import { type Paint, statusColour } from './core/paint.ts';
-import { jsonLine, safeBlock, safeLine } from './core/plain-text.ts';
+import { jsonLine, safeLine } from './core/plain-text.ts';
 import { type Column, tableLines } from './core/table.ts';
 import { unfinishedWords } from './core/unfinished-words.ts';
+import { endOfReading } from './end-of-reading.ts';
 import { interruptedRuns } from './find-run.ts';
 
 /** `troupe ps`: every run in the journal, the newest last (SPEC K1, K2). */
-export async function psCommand({ terminal, options }: Context): Promise<number> {
+export async function psCommand(context: Context): Promise<number> {
+  const { terminal, options } = context;
   const viewer = openViewer(options.state);
   try {
     const { value: runs, damage } = viewer.runs();
@@ -23,9 +24,7 @@ export async function psCommand({ terminal, options }: Context): Promise<number>
       const roots = new Set([...interrupted].map(rootOf));
       if (roots.size > 0 && !options.quiet) terminal.say(unfinishedWords(roots.size));
     }
-    if (damage === null) return EXIT.completed;
-    terminal.say(`${terminal.paintErr('red', 'error')}: ${safeBlock(damage.message)}`);
-    return EXIT.failed;
+    return endOfReading(context, damage);
   } finally {
     viewer.close();
   }

@@ -176,7 +176,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
     return true;
   }
 
-  /** Begins to stop the run and its subtree, of one that has ended its background runs; the first cause wins. @returns what the run was doing before. */
+  /** Stops the run and all below it, of an ended one its background runs; the first cause wins. @returns what it did. */
   cancel(reason: string, by: string): 'running' | 'stopping' | 'ended' {
     if (this.hasEnded) this.#options.tree.tasks.cancelBelow(this.runId, reason);
     if (this.hasEnded) return 'ended';

@@ -55,6 +55,16 @@ class Place {
     return troupe;
   }
 
+  /** From now on the model answers once the gate is open. */
+  answersLate(): ReturnType<typeof gate> {
+    const answer = gate();
+    this.server.on(async () => {
+      await answer.opened;
+      return 'done';
+    });
+    return answer;
+  }
+
   /** Of a journal that no host has open any more, and that the doctor finds sound. */
   events(): JournalEvent[] {
     const events = eventsIn(this.state);
@@ -133,11 +143,7 @@ describe('jobs of [[cron]]', () => {
 
   it('X5: a time that comes while the last run still goes on is skipped and journaled', async () => {
     const place = await openPlace();
-    const answer = gate();
-    place.server.on(async () => {
-      await answer.opened;
-      return 'done';
-    });
+    const answer = place.answersLate();
     const troupe = await place.open([hourly()]);
     place.clock.turn(HOUR);
     expect(troupe.stats().runs).toBe(1);
@@ -182,11 +188,7 @@ describe('jobs of [[cron]]', () => {
 
   it('X5: a skipped time was not missed: the next host does not run it', async () => {
     const place = await openPlace();
-    const answer = gate();
-    place.server.on(async () => {
-      await answer.opened;
-      return 'done';
-    });
+    const answer = place.answersLate();
     const first = await place.open([hourly()]);
     place.clock.turn(2 * HOUR);
     answer.open();

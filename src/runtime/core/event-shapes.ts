@@ -1,5 +1,5 @@
 import type { EventType } from './event.ts';
-import { RUN_SPEC } from './run-spec-shape.ts';
+import { CRON_FIELDS, RUN_SPEC } from './run-spec-shape.ts';
 import {
   amount,
   anything,
@@ -148,12 +148,7 @@ const VERSION_1: Readonly<Record<EventType, Shape>> = {
     forwarded_to: texts,
     forward_failed: texts,
   }),
-  'run.cron_skipped': record({
-    job_id: text,
-    due_at_ms: amount,
-    schedule: text,
-    time_zone: nullable(text),
-  }),
+  'run.cron_skipped': record({ ...CRON_FIELDS, due_at_ms: amount }),
   'run.stopping': record({
     status: oneOf('cancelled', 'incomplete', 'failed'),
     reason: text,

@@ -1,13 +1,7 @@
 import type { FaultWire } from '../../base/fault.ts';
+import type { CronDue } from './cron.ts';
 import type { ModelAnswer } from './model.ts';
-import type {
-  CallVerdict,
-  ChildOutcome,
-  Note,
-  ResumeData,
-  RunEventData,
-  StopData,
-} from './run-event.ts';
+import type { CallVerdict, ChildOutcome, Note, ResumeData, StopData } from './run-event.ts';
 import type { RunSpec } from './run-spec.ts';
 import type { ToolOutcome } from './tool.ts';
 
@@ -57,7 +51,7 @@ export type RunCommand =
       readonly forwardedTo: readonly string[];
       readonly forwardFailed: readonly string[];
     }
-  | { readonly type: 'cron-due'; readonly skipped: RunEventData<'run.cron_skipped'> }
+  | { readonly type: 'cron-due'; readonly skipped: CronDue }
   | { readonly type: 'stop'; readonly stop: StopData }
   | { readonly type: 'resume'; readonly resume: ResumeData }
   /** Everything that was in flight for a stopping run has settled or was terminated. */

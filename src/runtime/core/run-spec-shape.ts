@@ -24,6 +24,9 @@ const fileScope = record({
   protected: texts,
 });
 
+/** Of a job: what a time of it and a run that was started by hand have alike. */
+export const CRON_FIELDS = { job_id: text, schedule: text, time_zone: nullable(text) };
+
 /** The shape of a `RunSpec`, version 1. */
 export const RUN_SPEC = record({
   agent_id: text,
@@ -32,16 +35,7 @@ export const RUN_SPEC = record({
   origin: oneOf('user', 'cron', 'delegate', 'subagent', 'plan'),
   raw: flag,
   inline: optional(nullable(object)),
-  cron: optional(
-    nullable(
-      record({
-        job_id: text,
-        due_at_ms: nullable(amount),
-        schedule: text,
-        time_zone: nullable(text),
-      }),
-    ),
-  ),
+  cron: optional(nullable(record({ ...CRON_FIELDS, due_at_ms: nullable(amount) }))),
   background: optional(record({ task_id: text, results_dir: text })),
   root_run_id: text,
   depth: count,
