@@ -6,7 +6,7 @@ import { abortWords } from './cancel-on-abort.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import { foldName } from './runtime/core/gate.ts';
 import { nearest } from './runtime/core/nearest.ts';
-import type { FileScope } from './runtime/core/tool.ts';
+import { type FileScope, plainScope } from './runtime/core/tool.ts';
 import { loadConfig } from './runtime/load-config.ts';
 import { freezeSecurity } from './runtime/resolve-run.ts';
 import type { RootRequest } from './runtime/root-request.ts';
@@ -228,14 +228,5 @@ function initiatorFiles(
   workspaceDir: string,
   protectedPaths: readonly string[],
 ): FileScope {
-  return {
-    workspaceDir,
-    workspaceOnly: false,
-    roots: [],
-    readRoots: [],
-    writeRoots: [],
-    forbidden: [],
-    ...request.files,
-    protected: protectedPaths,
-  };
+  return { ...plainScope(workspaceDir, false), ...request.files, protected: protectedPaths };
 }

@@ -4,7 +4,7 @@
 // I2  A state that is a last one stays.
 import { join } from 'node:path';
 import type { TaskRecord } from './runtime/core/task-record.ts';
-import type { FileScope } from './runtime/core/tool.ts';
+import { plainScope } from './runtime/core/tool.ts';
 import { openRealFile } from './tools/open-real.ts';
 import { writeRealFile } from './tools/write-real.ts';
 
@@ -19,7 +19,9 @@ export async function writeTaskFile(
   if (written === null ? how === 'amend' : written !== 'running') return null; // I2
   const content = new TextEncoder().encode(`${JSON.stringify(record, null, 2)}\n`);
   const target = { path: real, real, exists: written !== null };
-  const done = await writeRealFile([within(resultsDir)], target, real, content, record.task_id);
+  // The one directory that may be made on the way.
+  const within = plainScope(resultsDir, true);
+  const done = await writeRealFile([within], target, real, content, record.task_id);
   return done.ok ? null : done.error;
 }
 
@@ -36,17 +38,4 @@ async function statusIn(real: string): Promise<string | null> {
   } finally {
     await handle.close();
   }
-}
-
-/** The one directory that may be made on the way. */
-function within(resultsDir: string): FileScope {
-  return {
-    workspaceDir: resultsDir,
-    workspaceOnly: true,
-    roots: [],
-    readRoots: [],
-    writeRoots: [],
-    forbidden: [],
-    protected: [],
-  };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ToolDefinition } from '../../src/runtime/core/tool.ts';
+import { plainScope, type ToolDefinition } from '../../src/runtime/core/tool.ts';
 import { loadConfig } from '../../src/runtime/load-config.ts';
 import { freezeSecurity, type RunRequest, resolveRun } from '../../src/runtime/resolve-run.ts';
 import { RunTemplates } from '../../src/runtime/run-templates.ts';
@@ -27,15 +27,7 @@ function load(width: number) {
 function requestOf(config: ReturnType<typeof load>, change: Partial<RunRequest> = {}): RunRequest {
   const agent = config.agents.get('lead');
   if (agent === undefined) throw new Error('no lead');
-  const files = {
-    workspaceDir: '/',
-    workspaceOnly: false,
-    roots: [],
-    readRoots: [],
-    writeRoots: [],
-    forbidden: [],
-    protected: [],
-  };
+  const files = plainScope('/', false);
   return {
     agent,
     raw: false,

@@ -1,6 +1,7 @@
 import { lostRuns } from '../../src/lost-runs.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import type { RunState } from '../../src/runtime/core/run-state.ts';
+import { plainScope } from '../../src/runtime/core/tool.ts';
 import { loadConfig } from '../../src/runtime/load-config.ts';
 import { freezeSecurity } from '../../src/runtime/resolve-run.ts';
 import type { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
@@ -57,15 +58,7 @@ export class SimWorld {
   start(agentId: string, prompt = 'go', calledOff: string | null = null): RunSupervisor {
     const agent = this.tree.config.agents.get(agentId);
     if (agent === undefined) throw new Error(`no agent ${agentId}`);
-    const files = {
-      workspaceDir: '/',
-      workspaceOnly: false,
-      roots: [],
-      readRoots: [],
-      writeRoots: [],
-      forbidden: [],
-      protected: [],
-    };
+    const files = plainScope('/', false);
     return this.tree.startRoot({
       agent,
       raw: false,

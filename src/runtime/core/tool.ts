@@ -51,6 +51,12 @@ export interface FileScope {
   readonly protected: readonly string[];
 }
 
+/** A scope that lists nothing: its workspace and, unless `workspaceOnly`, all else. */
+export function plainScope(workspaceDir: string, workspaceOnly: boolean): FileScope {
+  const none = { roots: [], readRoots: [], writeRoots: [], forbidden: [], protected: [] };
+  return { workspaceDir, workspaceOnly, ...none };
+}
+
 /** What a run's shell may start. */
 export interface CommandScope {
   /** Names of programs; empty = none. */
