@@ -91,6 +91,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
           options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
       });
       troupe = new Troupe({ config, source, agents }, state, engine, options);
+      await troupe.#tree.recallBudgets();
       await troupe.#listen(options.onLog);
       if (options.resume === true) await troupe.resume();
       return troupe;
@@ -111,13 +112,12 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   ) {
     super();
     this.#source = source;
-    const { config } = source;
     this.#state = state;
     this.#engine = engine;
     this.#tree = new RunTree({
       engine,
-      config,
-      protectedPaths: [state.path, ...config.sources],
+      config: source.config,
+      protectedPaths: [state.path, ...source.config.sources],
       onDelta: (runId, turn, text) => this.emit('delta', { runId, turn, text }),
     });
     this.#receipts = new NoteReceipts(engine.journal);

@@ -98,6 +98,10 @@ export function resolveRun(
     auto_approve: risk.autoApprove,
     always_ask: risk.alwaysAsk,
     require_tool_approval: risk.requireToolApproval,
+    budget: {
+      actions_per_hour_max: risk.maxActionsPerHour,
+      cost_per_day_max_cents: risk.maxCostPerDayCents,
+    },
     scope: {
       files: [
         fileScope(config, risk, workspaceOf(config, request), request.protectedPaths),

@@ -46,7 +46,7 @@ export class Child {
       this.#end(
         unstarted(runId, agentId, {
           status: 'failed',
-          error_type: isLimit(thrown) ? 'runs_limit' : 'agent_resolution_failed',
+          error_type: limitOf(thrown) ?? 'agent_resolution_failed',
           error: messageOf(thrown),
           reason: null,
           stopped_by: null,
@@ -66,6 +66,7 @@ export class Child {
       return;
     }
     const { runId, agentId } = this.#child;
+    if (this.#outcome === null) this.#tree.calledOff(this.#parent, this.#child);
     this.#end(
       unstarted(runId, agentId, {
         status: 'cancelled',
@@ -84,6 +85,8 @@ export class Child {
   }
 }
 
-function isLimit(thrown: unknown): boolean {
-  return thrown instanceof Fault && thrown.code === 'run.limit';
+/** Which limit a launch met, if that is why it failed. */
+function limitOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Fault) || thrown.code !== 'run.limit') return null;
+  return String(thrown.detail['error_type'] ?? 'runs_limit');
 }

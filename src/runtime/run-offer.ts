@@ -1,9 +1,11 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
+import { refused } from './core/call-arguments.ts';
 import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
 import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
 import {
   type Caller,
+  depthRefusal,
   judgeDelegation,
   type RosterEntry,
   reachableTargets,
@@ -11,6 +13,7 @@ import {
 } from './core/gate.ts';
 import { SUBMIT_REVIEW, submitReviewSpec } from './core/plan-review.ts';
 import { planSpecTool } from './core/plan-spec.ts';
+import type { CallVerdict } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { ToolDefinition, ToolOutcome, ToolSpec } from './core/tool.ts';
 
@@ -76,4 +79,24 @@ export function rosterOfRoot(config: ResolvedConfig, agent: AgentConfig): readon
 export function callerOf(spec: RunSpec): Caller {
   if (!spec.raw) return spec.agent_id;
   return spec.inline === null ? { raw: true } : { raw: true, definition: spec.inline };
+}
+
+/** SPEC G2, G3: why a run may not use this tool of delegation, `null` where it may. */
+export function delegationRefusal(
+  config: ResolvedConfig,
+  spec: RunSpec,
+  tool: string,
+): Extract<CallVerdict, { kind: 'refused' }> | null {
+  const judged = judgeDelegation(config, callerOf(spec));
+  if (!judged.allowed) return refused('delegation_forbidden', judged.words);
+  if (spec.depth >= spec.depth_max) {
+    return refused('depth_limit', depthRefusal(spec.depth, spec.depth_max));
+  }
+  if (!spec.tools.includes(tool)) {
+    return refused(
+      'tool_not_allowed',
+      `Tool not available to agent '${spec.agent_id}': ${tool}. Its risk profile "${spec.risk_profile}" excludes it.`,
+    );
+  }
+  return null;
 }

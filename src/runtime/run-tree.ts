@@ -4,31 +4,30 @@
 //     then does not begin is given back.
 // I2  A run is forgotten once its parent has its outcome, a root once its end is durable: ended runs leave nothing behind.
 import { Fault } from '../base/fault.ts';
+import { recallBudgets } from './budget-recall.ts';
+import { Budgets } from './budgets.ts';
 import { definitionOf } from './child-definition.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
-import { refused } from './core/call-arguments.ts';
 import type { AgentConfig, ResolvedConfig } from './core/config.ts';
 import { eventId } from './core/event.ts';
-import {
-  type DelegationTarget,
-  depthRefusal,
-  findTarget,
-  judgeDelegation,
-  type RosterEntry,
-} from './core/gate.ts';
+import { type DelegationTarget, findTarget, type RosterEntry } from './core/gate.ts';
 import { outcomeOf } from './core/outcome.ts';
+import type { Step } from './core/parted-machine.ts';
 import { suspectsOf } from './core/resumption.ts';
 import { runMachine } from './core/run.ts';
-import type { CallVerdict, ChildOutcome } from './core/run-event.ts';
-import { rootOf, rootRunId } from './core/run-id.ts';
+import type { RefusedCall } from './core/run-command.ts';
+import type { CallVerdict, ChildOutcome, RunEvent } from './core/run-event.ts';
+import { rootRunId } from './core/run-id.ts';
+import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { ChildState, RunState } from './core/run-state.ts';
 import type { ToolDefinition, ToolOutcome, ToolScope } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
 import { orderOf } from './launch-order.ts';
 import { Quarantine } from './quarantine.ts';
+import { RootLaunches } from './root-launches.ts';
 import type { RootRequest } from './root-request.ts';
-import { briefOf, callerOf, rosterOfRoot, runControlTool } from './run-offer.ts';
+import { briefOf, callerOf, delegationRefusal, rosterOfRoot, runControlTool } from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
 import { SpecText } from './spec-text.ts';
@@ -43,13 +42,14 @@ export interface TreeOptions {
 }
 
 export class RunTree {
+  readonly budgets: Budgets;
   readonly #options: TreeOptions;
+  readonly #machine: ReturnType<typeof runMachine>;
   readonly #supervisors = new Map<string, RunSupervisor>();
-  readonly #launches = new Map<string, number>();
+  readonly #launches = new RootLaunches();
   /** Outcomes of children that had ended before their host was lost and that their parents have not recorded. */
   readonly #outcomes = new Map<string, ChildOutcome>();
   readonly #quarantine = new Quarantine();
-  readonly #machine = runMachine('');
   readonly #templates = new RunTemplates();
   readonly #specText = new SpecText();
   /** By the scope of a run, which runs that begin alike have as the same object. */
@@ -60,6 +60,8 @@ export class RunTree {
   constructor(options: TreeOptions) {
     this.#options = options;
     this.#config = options.config;
+    this.budgets = new Budgets(options.engine.clock);
+    this.#machine = runMachine('', this.budgets);
   }
 
   get config(): ResolvedConfig {
@@ -88,6 +90,7 @@ export class RunTree {
   startRoot(request: RootRequest): RunSupervisor {
     if (this.#failure !== null) throw this.#failure;
     const { engine, protectedPaths } = this.#options;
+    this.budgets.admitRoot(this.#config.projects, request.project ?? request.agent.project);
     const runId = rootRunId(engine.random.id());
     const prefix = request.origin === 'cron' ? 'cron' : 'run';
     const spec = this.#templates.resolve(this.#config, this.tools(), {
@@ -99,6 +102,7 @@ export class RunTree {
       startedAtMs: engine.clock.now(),
       protectedPaths,
     });
+    this.budgets.open(runId, spec, null);
     const supervisor = this.#supervise(runId, null, null);
     supervisor.start(spec, request.calledOff);
     return supervisor;
@@ -114,22 +118,25 @@ export class RunTree {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
     if (order.isRework) this.#reserveRework(parent.runId);
-    const childSpec = this.#templates.resolve(this.#config, this.tools(), {
-      agent: definitionOf(this, spec, child),
-      raw: spec.raw && child.kind === 'subagent',
-      origin: child.kind,
-      prompt: order.prompt,
-      rootRunId: spec.root_run_id,
-      parent: spec,
-      project: spec.project,
-      security: spec.security,
-      sessionKey: `${child.kind}-${engine.random.uuid()}`,
-      startedAtMs: engine.clock.now(),
-      maxTurns: order.maxTurns,
-      reviewOf: order.reviewOf,
-      workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
-      protectedPaths,
-    });
+    const childSpec = this.budgets.launching(parent.runId, order.isRework, () =>
+      this.#templates.resolve(this.#config, this.tools(), {
+        agent: definitionOf(this, spec, child),
+        raw: spec.raw && child.kind === 'subagent',
+        origin: child.kind,
+        prompt: order.prompt,
+        rootRunId: spec.root_run_id,
+        parent: spec,
+        project: spec.project,
+        security: spec.security,
+        sessionKey: `${child.kind}-${engine.random.uuid()}`,
+        startedAtMs: engine.clock.now(),
+        maxTurns: order.maxTurns,
+        reviewOf: order.reviewOf,
+        workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
+        protectedPaths,
+      }),
+    );
+    this.budgets.open(child.runId, childSpec, parent.runId);
     const cause = eventId(parent.runId, child.startedAt);
     const supervisor = this.#supervise(child.runId, parent.runId, cause);
     supervisor.start(childSpec);
@@ -145,11 +152,11 @@ export class RunTree {
   recover(runs: readonly RecoveredRun[]): readonly RunSupervisor[] {
     const states = new Map(runs.map(({ state }) => [state.runId, state]));
     const suspects = suspectsOf([...states.values()]);
+    this.budgets.recover(runs);
     const taken: RunSupervisor[] = [];
     for (const { state, parentRunId, parentEventId } of runs) {
       const { runId } = state;
-      const root = rootOf(runId);
-      this.#launches.set(root, (this.#launches.get(root) ?? 0) + launchesOf(state));
+      this.#launches.recover(runId, launchesOf(state));
       if (state.ended === null) {
         taken.push(this.#supervise(runId, parentRunId, parentEventId, state));
       } else if (isAwaited(runId, states.get(parentRunId ?? ''))) {
@@ -166,8 +173,34 @@ export class RunTree {
   }
 
   /** A supervisor has recorded something. */
-  recorded(runId: string): void {
+  recorded(
+    { runId, parentRunId }: RunSupervisor,
+    steps: readonly Step<RunState, RunEvent>[],
+    atMs: number,
+  ): void {
     this.#quarantine.recorded(runId);
+    for (const { before, event } of steps) {
+      if (event.type === 'run.started') this.budgets.began(event.data, parentRunId, atMs);
+      this.budgets.recorded(runId, before, event, atMs);
+      const freed = launchesFreed(before, event);
+      if (freed > 0) this.releaseLaunches(runId, freed);
+    }
+  }
+
+  /** What a run that is taken up again was promised and did not begin. @returns the calls that get nothing now. */
+  regain(state: RunState): readonly RefusedCall[] {
+    return this.budgets.regain(state, (child) => this.recovered(child) !== undefined);
+  }
+
+  /** Budgets go on from what the journal holds; to be waited for before anything starts (SPEC X2). */
+  recallBudgets(): Promise<void> {
+    const { journal, clock } = this.#options.engine;
+    return recallBudgets(this.budgets, journal, clock.now());
+  }
+
+  /** A child that had been admitted will not be launched. */
+  calledOff(parent: RunSupervisor, child: ChildState): void {
+    if (orderOf(parent.state, child)?.isRework !== true) this.budgets.dropLaunch(parent.runId);
   }
 
   /** A child that began before its host was lost: still running, or how it ended. */
@@ -177,28 +210,19 @@ export class RunTree {
 
   forget(runId: string): void {
     this.#supervisors.delete(runId);
-    this.#launches.delete(runId);
+    this.#launches.forget(runId);
     this.#outcomes.delete(runId);
+    this.budgets.forget(runId);
   }
 
   /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
   reserveLaunch(runId: string, runs = 1): string | null {
-    const root = rootOf(runId);
-    const launched = this.#launches.get(root) ?? 0;
-    const { maxRunsPerRoot } = this.#config.runtime;
-    if (launched + runs > maxRunsPerRoot) {
-      const wanted = runs === 1 ? '' : `, and ${runs} more were asked for`;
-      return `Limit of runs reached: ${root} has launched ${launched} of ${maxRunsPerRoot} runs ([runtime] max_runs_per_root)${wanted}. Finish the work without further delegation.`;
-    }
-    this.#launches.set(root, launched + runs);
-    return null;
+    return this.#launches.reserve(runId, runs, this.#config.runtime.maxRunsPerRoot);
   }
 
   /** I1: reserved, and not to be launched after all. */
   releaseLaunches(runId: string, runs: number): void {
-    const root = rootOf(runId);
-    const launched = this.#launches.get(root);
-    if (launched !== undefined) this.#launches.set(root, launched - runs);
+    this.#launches.release(runId, runs);
   }
 
   /** The first run of each task was reserved with its plan; what a reviewer sends back is one more. */
@@ -209,18 +233,7 @@ export class RunTree {
 
   /** SPEC G2, G3: why this run may not use this tool of delegation, `null` where it may. */
   delegationRefusal(spec: RunSpec, tool: string): Extract<CallVerdict, { kind: 'refused' }> | null {
-    const judged = judgeDelegation(this.#config, callerOf(spec));
-    if (!judged.allowed) return refused('delegation_forbidden', judged.words);
-    if (spec.depth >= spec.depth_max) {
-      return refused('depth_limit', depthRefusal(spec.depth, spec.depth_max));
-    }
-    if (!spec.tools.includes(tool)) {
-      return refused(
-        'tool_not_allowed',
-        `Tool not available to agent '${spec.agent_id}': ${tool}. Its risk profile "${spec.risk_profile}" excludes it.`,
-      );
-    }
-    return null;
+    return delegationRefusal(this.#config, spec, tool);
   }
 
   findTarget(spec: RunSpec, asked: string): DelegationTarget {

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { Budgets } from '../../src/runtime/budgets.ts';
 import { NO_USAGE } from '../../src/runtime/core/usage.ts';
 import { RunEffects } from '../../src/runtime/run-effects.ts';
 import { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
@@ -128,6 +129,44 @@ export const MUTANTS: readonly Mutant[] = [
     'launches of a root are bounded',
     () => {
       vi.spyOn(RunTree.prototype, 'reserveLaunch').mockReturnValue(null);
+    },
+  ],
+  [
+    'whoever asks for an action is promised one',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'promise').mockReturnValue(null);
+    },
+  ],
+  [
+    'a new host begins with full budgets',
+    'budgets hold',
+    () => {
+      vi.spyOn(RunTree.prototype, 'recallBudgets').mockResolvedValue();
+    },
+  ],
+  [
+    'what was promised before a crash is carried out although others had the last action since',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'regain').mockReturnValue([]);
+    },
+  ],
+  [
+    'what a child does is charged to the child alone',
+    'budgets hold',
+    () => {
+      const { open } = Budgets.prototype;
+      vi.spyOn(Budgets.prototype, 'open').mockImplementation(function (this: Budgets, runId, spec) {
+        open.call(this, runId, spec, null);
+      });
+    },
+  ],
+  [
+    'the money that is left is not looked at',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'overspent').mockReturnValue(null);
     },
   ],
   [

@@ -1,3 +1,4 @@
+import { budgetsHold } from './sim-check-budget.ts';
 import {
   actsFollowRecords,
   cutIsKept,
@@ -37,6 +38,7 @@ export const INVARIANTS = {
   'children end before their parents': childrenEndFirst,
   'width and depth are never exceeded': widthAndDepthHold,
   'launches of a root are bounded': launchesAreBounded,
+  'budgets hold': budgetsHold,
   'usage is conserved': usageIsConserved,
   'replay equals live': replayIsLive,
   'one result a call': resultsAreSingle,

@@ -94,7 +94,8 @@ export class Play {
     this.#keepStates(events.length);
     this.#log.hostEnds.push(events.length);
     this.world = this.#host({ events, nowMs: engine.world.now() + downMs });
-    this.world.recover();
+    const { random } = this.#setting;
+    this.world.recover(random.chance(0.25) ? random.int(400) : null);
   }
 
   told(wasCrashed: boolean): Told {

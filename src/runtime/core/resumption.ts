@@ -1,5 +1,6 @@
+import type { RefusedCall } from './run-command.ts';
 import { callFrame, type ResumeData, type RunEvent, runEvent } from './run-event.ts';
-import type { CallState, RunState } from './run-state.ts';
+import { type CallState, callAt, type RunState } from './run-state.ts';
 import type { ToolPlace } from './tool.ts';
 
 /** The `error_type` of a call of which nobody knows how far it came. */
@@ -9,7 +10,11 @@ export const INTERRUPTED = 'interrupted';
  * SPEC J5: what was in flight when the host or the thread was lost. A call that changes nothing, or the same thing
  * twice, is run again; of an effectful one nobody knows, so it is not repeated and its model is told.
  */
-export function resumed(state: RunState, resume: ResumeData): RunEvent[] {
+export function resumed(
+  state: RunState,
+  resume: ResumeData,
+  refused: readonly RefusedCall[],
+): RunEvent[] {
   if (state.phase === 'pending') return [];
   const lost = resume.why === 'host_lost' ? 'the host was lost' : 'the thread was lost';
   const uncertain = state.calls.filter((call) => isLost(call, resume.why));
@@ -27,7 +32,25 @@ export function resumed(state: RunState, resume: ResumeData): RunEvent[] {
         full_path: null,
       }),
     ),
+    ...refused.flatMap((refusal) => {
+      const call = callAt(state, refusal.call);
+      return call === undefined ? [] : [unaffordable(state, call, refusal)];
+    }),
   ];
+}
+
+/** SPEC X2: it was granted and never began, and the budget was used for other things since. */
+function unaffordable(state: RunState, call: CallState, refusal: RefusedCall): RunEvent {
+  return runEvent('tool.failed', callFrame(state.turn, call.index), {
+    call_id: call.id,
+    name: call.name,
+    error_type: refusal.errorType,
+    error: refusal.words,
+    effect: 'none',
+    text: '',
+    chars: 0,
+    full_path: null,
+  });
 }
 
 /** A lost thread takes along only what ran on it. */

@@ -1,4 +1,5 @@
 import type { FaultWire } from '../../base/fault.ts';
+import type { BudgetRefusal } from './budget-line.ts';
 import type { ModelAnswer } from './model.ts';
 import type { CallVerdict, ChildOutcome, Note, ResumeData, StopData } from './run-event.ts';
 import type { RunSpec } from './run-spec.ts';
@@ -9,6 +10,10 @@ export interface KeptOutcome {
   readonly outcome: ToolOutcome;
   readonly chars: number;
   readonly fullPath: string | null;
+}
+
+export interface RefusedCall extends BudgetRefusal {
+  readonly call: number;
 }
 
 /** What can happen to a run, said by its supervisor: requests from outside and outcomes of what was due. */
@@ -49,7 +54,12 @@ export type RunCommand =
       readonly forwardFailed: readonly string[];
     }
   | { readonly type: 'stop'; readonly stop: StopData }
-  | { readonly type: 'resume'; readonly resume: ResumeData }
+  | {
+      readonly type: 'resume';
+      readonly resume: ResumeData;
+      /** Calls that had not begun and for which no budget is left now. */
+      readonly refused: readonly RefusedCall[];
+    }
   /** Everything that was in flight for a stopping run has settled or was terminated. */
   | { readonly type: 'halted' }
   /** Decide what a long step left undone. */

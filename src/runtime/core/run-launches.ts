@@ -33,11 +33,13 @@ export function launchesFreed(before: RunState, event: RunEvent): number {
   }
 }
 
-function reservedFor(verdict: CallVerdict): number {
+/** Runs that a call is certain to launch. */
+export function reservedFor(verdict: CallVerdict): number {
   if (verdict.kind === 'plan') return launchesOfPlan(verdict.plan);
   return verdict.kind === 'delegate' || verdict.kind === 'subagent' ? 1 : 0;
 }
 
-function unstarted(plan: PlanState): number {
+/** First runs of tasks that a plan has promised and not begun. */
+export function unstarted(plan: PlanState): number {
   return plan.tasks.filter(({ task, round }) => round === 0 && isInReach(plan, task)).length;
 }

@@ -15,6 +15,16 @@ export interface SecurityContext {
   readonly files: FileScope;
 }
 
+/** What a run may do and spend (SPEC X2); 0 = nothing. Keys are the journal's own spelling. */
+export interface RunBudget {
+  /** Actions in any hour: effectful tool calls and launches, its own and those of every run below it. */
+  readonly actions_per_hour_max: number;
+  /** Cents of model requests in a day of UTC, its own and those of every run below it. */
+  readonly cost_per_day_max_cents: number;
+  /** It draws from a bucket of its own and not from its caller's: an independent delegate (SPEC G8). */
+  readonly own?: boolean;
+}
+
 /**
  * Everything a run needs to begin or to go on, as resolved at its launch and kept in its `run.started` event: depth,
  * rights, limits and origin are stored here and never derived again (SPEC R11). Keys are the journal's own spelling.
@@ -63,6 +73,8 @@ export interface RunSpec {
   readonly auto_approve: readonly string[];
   readonly always_ask: readonly string[];
   readonly require_tool_approval: boolean;
+  /** Absent in journals of before: no limit. */
+  readonly budget?: RunBudget | undefined;
   readonly scope: ToolScope;
   readonly security: SecurityContext;
 }
