@@ -27,24 +27,24 @@ export async function recallBudgets(
 ): Promise<void> {
   const sinceMs = Math.min(nowMs - HOUR_MS, dayOf(nowMs) * DAY_MS);
   const afterSeq = await lastBefore(journal, new Date(Math.max(0, sinceMs)).toISOString());
-  const runs = new Map<string, Known>();
   const types = ['run.started', 'tool.started', 'model.completed'];
+  const runs = new KnownRuns(budgets, journal);
   for await (const event of journal.read({ afterSeq, types })) {
-    const run = await runOf(budgets, journal, runs, event.run_id);
+    const run = await runs.of(event);
     if (run !== null) recall(budgets, runs, run, event);
   }
-  await dropEnded(budgets, journal, runs);
+  await runs.dropEnded();
 }
 
 function recall(
   budgets: Budgets,
-  runs: ReadonlyMap<string, Known>,
+  runs: KnownRuns,
   { spec, line }: Known,
   { type, data, ts, parent_run_id: parent }: JournalEvent,
 ): void {
   const atMs = Date.parse(ts);
   if (type === 'run.started') {
-    if (parent !== null) chargeAction(runs.get(parent)?.line ?? [], atMs);
+    if (parent !== null) chargeAction(runs.lineOf(parent), atMs);
     else if (spec.project !== null) budgets.countRoot(spec.project, atMs);
   } else if (type === 'tool.started') {
     const isLaunch = LAUNCHERS.includes(String(data['name']));
@@ -54,24 +54,53 @@ function recall(
   }
 }
 
-/** A run, and those above it, which may have begun long before. `null` where its record is not there. */
-async function runOf(
-  budgets: Budgets,
-  journal: Reader,
-  runs: Map<string, Known>,
-  runId: string,
-): Promise<Known | null> {
-  const known = runs.get(runId);
-  if (known !== undefined) return known;
-  for await (const event of journal.read({ runId, types: ['run.started'], limit: 1 })) {
-    const spec = event.data as unknown as RunSpec;
-    const above = event.parent_run_id;
-    const parent = above === null ? null : await runOf(budgets, journal, runs, above);
-    const made = { spec, line: lineOf(spec, runId, parent, (key) => budgets.account(key)) };
-    runs.set(runId, made);
-    return made;
+/** The runs whose events are counted, and those above them, which may have begun long before. */
+class KnownRuns {
+  readonly #budgets: Budgets;
+  readonly #journal: Reader;
+  readonly #runs = new Map<string, Known>();
+
+  constructor(budgets: Budgets, journal: Reader) {
+    this.#budgets = budgets;
+    this.#journal = journal;
   }
-  return null;
+
+  lineOf(runId: string): BudgetLine {
+    return this.#runs.get(runId)?.line ?? [];
+  }
+
+  /** The run of an event; `null` where its record is not in the journal. */
+  async of(event: JournalEvent): Promise<Known | null> {
+    const known = this.#runs.get(event.run_id);
+    if (known !== undefined) return known;
+    return event.type === 'run.started' ? this.#begun(event) : this.#read(event.run_id);
+  }
+
+  /** Accounts of sub-agents that were narrowed end with them. */
+  async dropEnded(): Promise<void> {
+    for (const [runId, { line }] of this.#runs) {
+      const key = `run:${runId}`;
+      if (!line.some((share) => share.key === key)) continue;
+      const filter = { runId, types: TERMINAL_TYPES, limit: 1 };
+      for await (const _end of this.#journal.read(filter)) this.#budgets.dropAccount(key);
+    }
+  }
+
+  async #read(runId: string): Promise<Known | null> {
+    for await (const event of this.#journal.read({ runId, types: ['run.started'], limit: 1 })) {
+      return this.#begun(event);
+    }
+    return null;
+  }
+
+  async #begun({ run_id: runId, parent_run_id: above, data }: JournalEvent): Promise<Known> {
+    const spec = data as unknown as RunSpec;
+    const parent = above === null ? null : (this.#runs.get(above) ?? (await this.#read(above)));
+    const line = lineOf(spec, runId, parent, (key) => this.#budgets.account(key));
+    const known = { spec, line };
+    this.#runs.set(runId, known);
+    return known;
+  }
 }
 
 /** Position of the last event before this time, by halves: the journal is in the order of time but for set-back clocks. */
@@ -86,19 +115,4 @@ async function lastBefore(journal: Reader, since: string): Promise<number> {
     else from = middle;
   }
   return before;
-}
-
-/** Accounts of sub-agents that were narrowed end with them. */
-async function dropEnded(
-  budgets: Budgets,
-  journal: Reader,
-  runs: ReadonlyMap<string, Known>,
-): Promise<void> {
-  for (const [runId, { line }] of runs) {
-    const key = `run:${runId}`;
-    if (!line.some((share) => share.key === key)) continue;
-    for await (const _end of journal.read({ runId, types: TERMINAL_TYPES, limit: 1 })) {
-      budgets.dropAccount(key);
-    }
-  }
 }
