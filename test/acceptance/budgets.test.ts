@@ -49,6 +49,8 @@ const OPTIONS: StageOptions = {
     small: { risk_profile: 'two' },
     planner: { risk_profile: 'three' },
     doer: { risk_profile: 'three' },
+    chief: { risk_profile: 'three' },
+    maker: { risk_profile: 'three' },
     asked: { risk_profile: 'asking' },
     racer: { risk_profile: 'one' },
     again: { risk_profile: 'two' },
@@ -220,6 +222,37 @@ describe('actions of an hour', () => {
     expect(refused?.data['error']).toContain('4 are needed at once. No wait allows so many.');
     expect(ofType(events, 'plan.task.started')).toHaveLength(3);
     expect(read).toContain('completed');
+  });
+});
+
+describe('launches of a plan', () => {
+  it('X2, P8: a rework is an action too, and its task fails in plain words where nothing is left', async () => {
+    const tasks = [
+      { id: 'write', agent_id: 'maker', prompt: 'write' },
+      { id: 'review', agent_id: 'maker', prompt: 'review', review_of: ['write'] },
+    ];
+    let read = '';
+    stage.play({
+      chief: ({ turn, results }) => {
+        read = results[0] ?? '';
+        return turn === 1 ? calls({ name: 'plan', args: { tasks } }) : 'done';
+      },
+      maker: ({ prompt }) =>
+        prompt.startsWith('write')
+          ? 'a text'
+          : calls({
+              name: 'submit_review',
+              args: { verdict: 'rework', feedback: { write: 'longer' } },
+            }),
+    });
+    const { outcome, events } = await stage.run('chief');
+    expect(outcome.status).toBe('completed');
+    expect(ofType(events, 'run.started'), 'the chief, two tasks, one of them again').toHaveLength(
+      4,
+    );
+    const [failed] = ofType(events, 'plan.task.failed');
+    expect(failed?.data).toMatchObject({ task_id: 'review', error_type: 'action_budget' });
+    expect(read).toContain("agent 'chief' has used 3 of 3 actions in the last hour");
   });
 });
 

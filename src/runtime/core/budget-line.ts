@@ -8,10 +8,10 @@ export interface BudgetShare {
   readonly account: BudgetAccount;
   readonly actionsMax: number;
   readonly cents: number;
-  /** `agent 'lead'`, or the run that was narrowed. */
-  readonly who: string;
-  /** What the limits are keys of, as a person would write it. */
-  readonly where: string;
+  /** The record that the limits are from. */
+  readonly spec: RunSpec;
+  /** The limits are those of one sub-agent, set by the call that launched it. */
+  readonly isNarrowed: boolean;
 }
 
 /**
@@ -43,14 +43,12 @@ export function lineOf(
   const outer = parent === null || spec.budget?.own === true ? [] : parent.line;
   const isNarrowed = parent !== null && spec.is_subagent && isBelow(spec, parent.spec);
   if (spec.is_subagent && parent !== null && !isNarrowed) return parent.line;
-  const key = isNarrowed ? `run:${runId}` : agentKey(spec);
+  const key = isNarrowed ? `${OF_RUN}${runId}` : agentKey(spec);
   const known = outer.find((share) => share.key === key);
   const actionsMax = spec.budget?.actions_per_hour_max ?? NO_LIMIT;
   const cents = spec.budget?.cost_per_day_max_cents ?? NO_LIMIT;
   if (known !== undefined && known.actionsMax <= actionsMax && known.cents <= cents) return outer;
-  const who = isNarrowed ? `sub-agent ${runId}` : `agent '${spec.agent_id}'`;
-  const where = isNarrowed ? 'policy of its spawn_subagent call' : whereOf(spec);
-  return [...outer, { key, account: accountOf(key), actionsMax, cents, who, where }];
+  return [...outer, { key, account: accountOf(key), actionsMax, cents, spec, isNarrowed }];
 }
 
 /** Inline definitions have no id of their own: they are told apart by the risk profile that sets their limits. */
@@ -58,10 +56,19 @@ function agentKey({ agent_id, raw, risk_profile }: RunSpec): string {
   return raw ? `inline:${risk_profile}` : agent_id;
 }
 
-function whereOf({ agent_id, risk_profile }: RunSpec): string {
-  return risk_profile === ''
-    ? `default risk profile; name one in [agents.${agent_id}].risk_profile`
-    : `[risk_profiles.${risk_profile}]`;
+/** Before the id of the one run that an account is for. */
+const OF_RUN = 'run:';
+
+function who({ key, spec, isNarrowed }: BudgetShare): string {
+  return isNarrowed ? `sub-agent ${key.slice(OF_RUN.length)}` : `agent '${spec.agent_id}'`;
+}
+
+/** What the limits are keys of, as a person would write it. */
+function where({ spec, isNarrowed }: BudgetShare): string {
+  if (isNarrowed) return 'policy of its spawn_subagent call';
+  return spec.risk_profile === ''
+    ? `default risk profile; name one in [agents.${spec.agent_id}].risk_profile`
+    : `[risk_profiles.${spec.risk_profile}]`;
 }
 
 function isBelow({ budget: own }: RunSpec, { budget: parent }: RunSpec): boolean {
@@ -111,23 +118,23 @@ export function overspent(line: BudgetLine, nowMs: number, unrecorded = 0): Budg
 }
 
 function noActions(share: BudgetShare, n: number, nowMs: number): BudgetRefusal {
-  const { account, actionsMax: max, who, where } = share;
+  const { account, actionsMax: max } = share;
   const begun = account.actions.inUse(nowMs) - account.actions.reserved;
   const waiting = account.actions.reserved === 0 ? '' : `, ${account.actions.reserved} more wait`;
   const wanted = n === 1 ? '' : ` ${n} are needed at once.`;
-  const limit = `(max_actions_per_hour = ${max}, ${where})`;
+  const limit = `(max_actions_per_hour = ${max}, ${where(share)})`;
   const until = account.actions.freesAt(n, max, nowMs);
   const never = n > max ? 'No wait allows so many' : 'It frees once those that wait are through';
   const frees = max === 0 ? NONE : until === null ? `${never}.` : freesAt(until, nowMs);
-  const words = `Rate limit exceeded: action budget exhausted. ${who} has used ${begun} of ${max} actions in the last hour${waiting} ${limit}.${wanted} ${frees}`;
+  const words = `Rate limit exceeded: action budget exhausted. ${who(share)} has used ${begun} of ${max} actions in the last hour${waiting} ${limit}.${wanted} ${frees}`;
   return { errorType: 'action_budget', words };
 }
 
 function noMoney(share: BudgetShare, cents: number, nowMs: number): BudgetRefusal {
-  const { cents: max, who, where } = share;
+  const { cents: max } = share;
   const spent = Math.round(cents * 10_000) / 10_000;
-  const limit = `(max_cost_per_day_cents = ${max}, ${where})`;
-  const words = `Cost budget exhausted: ${who} has spent ${spent} of ${max} cents today, a day of UTC ${limit}. ${max === 0 ? NONE : freesAt(dayEnd(nowMs), nowMs)}`;
+  const limit = `(max_cost_per_day_cents = ${max}, ${where(share)})`;
+  const words = `Cost budget exhausted: ${who(share)} has spent ${spent} of ${max} cents today, a day of UTC ${limit}. ${max === 0 ? NONE : freesAt(dayEnd(nowMs), nowMs)}`;
   return { errorType: 'cost_budget', words };
 }
 
