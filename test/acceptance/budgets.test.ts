@@ -55,6 +55,7 @@ const OPTIONS: StageOptions = {
     racer: { risk_profile: 'one' },
     again: { risk_profile: 'two' },
     local: { risk_profile: 'two', project: 'web' },
+    aide: { risk_profile: 'two', project: 'web' },
   },
   blocks: {
     projects: { web: { daily_runs: 2 } },
@@ -258,9 +259,17 @@ describe('launches of a plan', () => {
 
 describe('root runs of a project', () => {
   it('R10: past daily_runs a start is refused with the limit and when it frees; delegated runs count for nothing', async () => {
-    stage.play({ local: 'hi' });
-    await stage.run('local');
-    await stage.run('local');
+    stage.play({
+      local: ({ turn }) => (turn === 1 ? delegate('aide', 'help') : 'hi'),
+      aide: 'helped',
+    });
+    for (const _ of [1, 2]) {
+      const { events } = await stage.run('local');
+      expect(ofType(events, 'run.started').map(({ data }) => data['project'])).toEqual([
+        'web',
+        'web',
+      ]);
+    }
     await expect(stage.start('local')).rejects.toMatchObject({
       code: 'project.quota',
       message: expect.stringMatching(
@@ -349,6 +358,7 @@ describe('a host after another', () => {
     expect((await answerOf('local')).answer).toBe('hi');
     await restart();
     await expect(answerOf('local')).rejects.toMatchObject({ code: 'project.quota' });
+    await restart();
     clock.turn(24 * HOUR_MS);
     expect((await answerOf('local')).answer).toBe('hi');
   });
@@ -365,6 +375,7 @@ describe('a host after another', () => {
     );
     await restart();
     expect(await answerOf('rich')).toMatchObject({ status: 'incomplete', turns: 0, cost: 0 });
+    await restart();
     clock.turn(24 * HOUR_MS);
     expect((await answerOf('rich')).turns).toBe(first.turns);
   });
