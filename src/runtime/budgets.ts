@@ -34,7 +34,7 @@ import {
 import type { RefusedCall } from './core/run-command.ts';
 import type { CallVerdict, RunEvent, RunEventData } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
-import { type RunState, runningChildren } from './core/run-state.ts';
+import type { RunState } from './core/run-state.ts';
 import { utcText } from './core/utc-time.ts';
 import type { RecoveredRun } from './unfinished-runs.ts';
 
@@ -147,13 +147,12 @@ export class Budgets {
 
   /**
    * I4. Promises anew what a run that is taken up again had been promised; children and tasks that get nothing ask again
-   * when they are launched.
+   * when they are launched. `unbegun`: children that it had admitted and that had not begun.
    * @returns the calls for which nothing is left.
    */
-  regain(state: RunState, hasBegun: (childRunId: string) => boolean): readonly RefusedCall[] {
+  regain(state: RunState, unbegun: number): readonly RefusedCall[] {
     const purse = this.#purses.get(state.runId);
     if (purse === undefined || state.stopping !== null) return [];
-    const unbegun = runningChildren(state).filter(({ runId }) => !hasBegun(runId)).length;
     for (let left = unbegun + promisedTasks(state); left > 0; left -= 1) {
       if (this.#reserve(purse, { launches: 1, tools: 0 }) !== null) break;
     }
@@ -164,10 +163,18 @@ export class Budgets {
   }
 
   /** I2. An event of a run was recorded. */
-  recorded(runId: string, before: RunState, event: RunEvent, atMs: number): void {
+  recorded(
+    { runId, parentRunId }: { readonly runId: string; readonly parentRunId: string | null },
+    before: RunState,
+    event: RunEvent,
+    atMs: number,
+  ): void {
     const purse = this.#purses.get(runId);
     if (purse === undefined) return;
     switch (event.type) {
+      case 'run.started':
+        this.#began(event.data, parentRunId, atMs);
+        return;
       case 'model.completed':
         answered(purse, event.data, atMs);
         return;
@@ -181,13 +188,6 @@ export class Budgets {
       default:
         if (isTerminal(event.type)) giveBack(purse, purse);
     }
-  }
-
-  /** I2. A run began: an action of the one that launched it, or a root of its project. */
-  began(spec: RunSpec, parentRunId: string | null, atMs: number): void {
-    const parent = parentRunId === null ? undefined : this.#purses.get(parentRunId);
-    if (parent !== undefined) charge(parent, { launches: 1, tools: 0 }, atMs);
-    else if (parentRunId === null && spec.project !== null) this.countRoot(spec.project, atMs);
   }
 
   countRoot(project: string, atMs: number): void {
@@ -213,6 +213,13 @@ export class Budgets {
       `project '${project.id}' has started ${count} of ${max} root runs today, a day of UTC ([projects.${project.id}] daily_runs = ${max}); ${until}`,
       { retry: 'safe', detail: { project: project.id, daily_runs: max, frees_at: frees } },
     );
+  }
+
+  /** An action of the run that launched it, or a root of its project. */
+  #began(spec: RunSpec, parentRunId: string | null, atMs: number): void {
+    const parent = parentRunId === null ? undefined : this.#purses.get(parentRunId);
+    if (parent !== undefined) charge(parent, { launches: 1, tools: 0 }, atMs);
+    else if (parentRunId === null && spec.project !== null) this.countRoot(spec.project, atMs);
   }
 
   #rootsOn(project: string, nowMs: number): number {

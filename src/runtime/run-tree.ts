@@ -23,7 +23,7 @@ import type { RunSpec } from './core/run-spec.ts';
 import type { ChildState, RunState } from './core/run-state.ts';
 import type { ToolDefinition, ToolOutcome, ToolScope } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
-import { orderOf } from './launch-order.ts';
+import { isRework, orderOf, unbegunLaunches } from './launch-order.ts';
 import { Quarantine } from './quarantine.ts';
 import { RootLaunches } from './root-launches.ts';
 import type { RootRequest } from './root-request.ts';
@@ -117,9 +117,9 @@ export class RunTree {
     if (spec === null || order === null) {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
-    if (order.isRework) this.#reserveRework(parent.runId);
-    const childSpec = this.budgets.launching(parent.runId, order.isRework, () =>
-      this.#templates.resolve(this.#config, this.tools(), {
+    const childSpec = this.budgets.launching(parent.runId, order.isRework, () => {
+      if (order.isRework) this.#reserveRework(parent.runId);
+      return this.#templates.resolve(this.#config, this.tools(), {
         agent: definitionOf(this, spec, child),
         raw: spec.raw && child.kind === 'subagent',
         origin: child.kind,
@@ -134,8 +134,8 @@ export class RunTree {
         reviewOf: order.reviewOf,
         workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
         protectedPaths,
-      }),
-    );
+      });
+    });
     this.budgets.open(child.runId, childSpec, parent.runId);
     const cause = eventId(parent.runId, child.startedAt);
     const supervisor = this.#supervise(child.runId, parent.runId, cause);
@@ -173,23 +173,19 @@ export class RunTree {
   }
 
   /** A supervisor has recorded something. */
-  recorded(
-    { runId, parentRunId }: RunSupervisor,
-    steps: readonly Step<RunState, RunEvent>[],
-    atMs: number,
-  ): void {
-    this.#quarantine.recorded(runId);
+  recorded(run: RunSupervisor, steps: readonly Step<RunState, RunEvent>[], atMs: number): void {
+    this.#quarantine.recorded(run.runId);
     for (const { before, event } of steps) {
-      if (event.type === 'run.started') this.budgets.began(event.data, parentRunId, atMs);
-      this.budgets.recorded(runId, before, event, atMs);
+      this.budgets.recorded(run, before, event, atMs);
       const freed = launchesFreed(before, event);
-      if (freed > 0) this.releaseLaunches(runId, freed);
+      if (freed > 0) this.releaseLaunches(run.runId, freed);
     }
   }
 
   /** What a run that is taken up again was promised and did not begin. @returns the calls that get nothing now. */
   regain(state: RunState): readonly RefusedCall[] {
-    return this.budgets.regain(state, (child) => this.recovered(child) !== undefined);
+    const unbegun = unbegunLaunches(state, (child) => this.recovered(child) !== undefined);
+    return this.budgets.regain(state, unbegun);
   }
 
   /** Budgets go on from what the journal holds; to be waited for before anything starts (SPEC X2). */
@@ -200,7 +196,7 @@ export class RunTree {
 
   /** A child that had been admitted will not be launched. */
   calledOff(parent: RunSupervisor, child: ChildState): void {
-    if (orderOf(parent.state, child)?.isRework !== true) this.budgets.dropLaunch(parent.runId);
+    if (!isRework(parent.state, child)) this.budgets.dropLaunch(parent.runId);
   }
 
   /** A child that began before its host was lost: still running, or how it ended. */
