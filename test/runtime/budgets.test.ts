@@ -57,6 +57,21 @@ describe('what a run draws from', () => {
     );
   });
 
+  it('S4: a delegate below a narrowed sub-agent has what that has left, and its agent what its agent has', () => {
+    const budgets = new Budgets(new TurnedClock());
+    const agentOwn = { actions_per_hour_max: 4, cost_per_day_max_cents: 1e9 };
+    const narrowed = { budget: { ...limits(2).budget, agent: agentOwn } };
+    budgets.open('w', agent('worker', limits(4)), null);
+    expect([1, 2, 3].map(() => budgets.promise('w', writeTool))).toEqual([null, null, null]);
+    budgets.open('r', agent('lead', limits(9)), null);
+    budgets.open('r/subagent/01', agent('lead', limits(2), sub), 'r');
+    budgets.open('r/subagent/01/delegate/01', agent('worker', narrowed), 'r/subagent/01');
+    expect(promises(budgets, 'r/subagent/01/delegate/01')).toBe(1);
+    budgets.forget('w');
+    expect(promises(budgets, 'r/subagent/01/delegate/01')).toBe(1);
+    expect(promises(budgets, 'r/subagent/01')).toBe(0);
+  });
+
   it('G8: an independent delegate has the bucket of its agent, and its caller’s is left alone', () => {
     const budgets = new Budgets(new TurnedClock());
     budgets.open('r', agent('lead', limits(2)), null);

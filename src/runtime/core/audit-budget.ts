@@ -1,5 +1,5 @@
 import { type AuditDesk, type AuditedEvent, type AuditedRun, expectThat } from './audit-run.ts';
-import type { RunSpec } from './run-spec.ts';
+import type { BudgetLimits, RunSpec } from './run-spec.ts';
 import { utcMs } from './utc-time.ts';
 
 const HOUR_MS = 3_600_000;
@@ -42,7 +42,7 @@ export class BudgetAudit {
     this.#lastMs = ms;
     switch (event.type) {
       case 'run.started':
-        this.#begin(run, event.data);
+        this.#begin(desk, run, event.data);
         if (run.parentRunId !== null) this.#act(desk, run.parentRunId, event, ms);
         return;
       case 'tool.started':
@@ -59,19 +59,19 @@ export class BudgetAudit {
     }
   }
 
-  #begin(run: AuditedRun, spec: RunSpec): void {
+  #begin(desk: AuditDesk, run: AuditedRun, spec: RunSpec): void {
     const above = run.parentRunId === null ? [] : (this.#lines.get(run.parentRunId) ?? []);
-    const actionsMax = spec.budget?.actions_per_hour_max ?? Number.POSITIVE_INFINITY;
-    const centsMax = spec.budget?.cost_per_day_max_cents ?? Number.POSITIVE_INFINITY;
-    const inner = above.at(-1);
+    const caller = desk.runs.get(run.parentRunId ?? '')?.spec?.budget;
     const isNarrowed =
-      inner !== undefined && (actionsMax < inner.actionsMax || centsMax < inner.centsMax);
+      spec.is_subagent && (isBelow(spec.budget, caller, 0) || isBelow(spec.budget, caller, 1));
+    const [actionsMax, centsMax] = maxima(
+      isNarrowed ? spec.budget : (spec.budget?.agent ?? spec.budget),
+    );
     const agent = spec.raw ? `inline:${spec.risk_profile}` : spec.agent_id;
-    const key = spec.is_subagent ? (isNarrowed ? `run:${run.runId}` : inner?.key) : agent;
     const outer = spec.budget?.own === true ? [] : above;
-    const own =
-      key === undefined ? [] : [{ key, account: this.#account(key), actionsMax, centsMax }];
-    this.#lines.set(run.runId, [...outer, ...own]);
+    const key = isNarrowed ? `run:${run.runId}` : agent;
+    const share = { key, account: this.#account(key), actionsMax, centsMax };
+    this.#lines.set(run.runId, spec.is_subagent && !isNarrowed ? outer : [...outer, share]);
   }
 
   #account(key: string): Account {
@@ -127,4 +127,13 @@ export class BudgetAudit {
 
 function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS);
+}
+
+function maxima(limits: BudgetLimits | undefined): readonly [number, number] {
+  const none = Number.POSITIVE_INFINITY;
+  return [limits?.actions_per_hour_max ?? none, limits?.cost_per_day_max_cents ?? none];
+}
+
+function isBelow(one: BudgetLimits | undefined, other: BudgetLimits | undefined, axis: 0 | 1) {
+  return maxima(one)[axis] < maxima(other)[axis];
 }

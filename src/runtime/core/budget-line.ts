@@ -45,8 +45,10 @@ export function lineOf(
   if (spec.is_subagent && parent !== null && !isNarrowed) return parent.line;
   const key = isNarrowed ? `${OF_RUN}${runId}` : agentKey(spec);
   const known = outer.find((share) => share.key === key);
-  const actionsMax = spec.budget?.actions_per_hour_max ?? NO_LIMIT;
-  const cents = spec.budget?.cost_per_day_max_cents ?? NO_LIMIT;
+  // What stands above the run and was narrowed is in its line: its agent's account is held to its agent's limits.
+  const limits = isNarrowed ? spec.budget : (spec.budget?.agent ?? spec.budget);
+  const actionsMax = limits?.actions_per_hour_max ?? NO_LIMIT;
+  const cents = limits?.cost_per_day_max_cents ?? NO_LIMIT;
   if (known !== undefined && known.actionsMax <= actionsMax && known.cents <= cents) return outer;
   return [...outer, { key, account: accountOf(key), actionsMax, cents, spec, isNarrowed }];
 }

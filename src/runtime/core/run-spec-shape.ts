@@ -64,6 +64,7 @@ export const RUN_SPEC = record({
     record({
       actions_per_hour_max: amount,
       cost_per_day_max_cents: amount,
+      agent: optional(record({ actions_per_hour_max: amount, cost_per_day_max_cents: amount })),
       own: optional(flag),
     }),
   ),
