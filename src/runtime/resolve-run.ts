@@ -11,8 +11,9 @@ import {
   type RiskProfile,
   type RuntimeProfile,
 } from './core/config.ts';
+import type { CronOrigin } from './core/cron.ts';
 import type { ProviderEntry } from './core/model.ts';
-import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
+import type { RunBudget, RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { FileScope, ToolDefinition } from './core/tool.ts';
 import { toolsOfRun } from './core/tools-of-run.ts';
 import { realScope } from './real-scope.ts';
@@ -24,6 +25,8 @@ export interface RunRequest {
   readonly raw: boolean;
   readonly origin: RunOrigin;
   readonly prompt: string;
+  /** The job that a root belongs to; `null` for every other run. */
+  readonly cron: CronOrigin | null;
   readonly rootRunId: string;
   readonly parent: RunSpec | null;
   /** The project a root was started in; a child stays in its parent's. */
@@ -68,6 +71,7 @@ export function resolveRun(
     origin: request.origin,
     raw: request.raw,
     inline: request.raw ? agent : null,
+    cron: request.cron,
     root_run_id: request.rootRunId,
     depth,
     depth_max: depthMax,
@@ -98,10 +102,7 @@ export function resolveRun(
     auto_approve: risk.autoApprove,
     always_ask: risk.alwaysAsk,
     require_tool_approval: risk.requireToolApproval,
-    budget: {
-      actions_per_hour_max: risk.maxActionsPerHour,
-      cost_per_day_max_cents: risk.maxCostPerDayCents,
-    },
+    budget: budgetOf(risk),
     scope: {
       files: [
         fileScope(config, risk, workspaceOf(config, request), request.protectedPaths),
@@ -115,6 +116,13 @@ export function resolveRun(
       },
     },
     security: request.security,
+  };
+}
+
+function budgetOf(risk: RiskProfile): RunBudget {
+  return {
+    actions_per_hour_max: risk.maxActionsPerHour,
+    cost_per_day_max_cents: risk.maxCostPerDayCents,
   };
 }
 

@@ -55,7 +55,6 @@ prompt = "p"
       '15: agents.a.mcp_servers',
       '16: agents.a.workspace.read_memory_from',
       '17: agents.a.delegates[1].mode',
-      '24: cron',
       '22: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);

@@ -55,7 +55,6 @@ export const NOT_IN_FORCE: readonly NotInForce[] = [
     when: (value) => value === 'independent',
     words: `${LATER}: delegating to this target is refused when it is tried; use "bounded"`,
   },
-  { path: ['cron'], when: filled, words: `${LATER}: no job is started` },
   { path: ['mcp_servers', '*'], words: `${LATER}: the server is not started` },
 ];
 
