@@ -89,6 +89,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
         onTaskUnwritten: (words) => options.onLog?.('warn', words),
       });
       troupe = new Troupe({ config, source, agents }, state, engine, options);
+      await troupe.#tree.recallBudgets();
       await troupe.#listen(options.onLog);
       if (options.resume === true) await troupe.resume();
       if (options.cron === true) await troupe.#cron.begin();
@@ -110,19 +111,18 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   ) {
     super();
     this.#source = source;
-    const { config } = source;
     this.#state = state;
     this.#engine = engine;
     this.#tree = new RunTree({
       engine,
-      config,
-      protectedPaths: [state.path, ...config.sources],
+      config: source.config,
+      protectedPaths: [state.path, ...source.config.sources],
       onDelta: (runId, turn, text) => this.emit('delta', { runId, turn, text }),
     });
     this.#receipts = new NoteReceipts(engine.journal);
     this.#cron = new CronSchedule({
       clock: engine.clock,
-      jobs: config.cron,
+      jobs: source.config.cron,
       journal: engine.journal,
       start: (job, origin) => this.#startJob(job, origin),
       live: () => this.#tree.live(),

@@ -6,7 +6,6 @@
 // I3  A task is known until its whole tree is gone: while its root or any background run below that root goes on.
 // I4  A run knows the tasks that it or a run below it started, and no others.
 import { outcomeOf } from './core/outcome.ts';
-import type { Step } from './core/parted-machine.ts';
 import { isBackground } from './core/run-agenda.ts';
 import type { ChildOutcome, RunEvent } from './core/run-event.ts';
 import { rootOf } from './core/run-id.ts';
@@ -55,7 +54,7 @@ export class BackgroundTasks {
   }
 
   /** I1: a call is recorded that asks for one, or an event by which one turns out never to begin. */
-  recorded({ before, event }: Step<RunState, RunEvent>): void {
+  recorded(before: RunState, event: RunEvent): void {
     if (event.type === 'model.completed') {
       for (const { verdict } of event.data.calls) {
         if (isBackground(verdict)) this.#inFlight.add(verdict.task_id);

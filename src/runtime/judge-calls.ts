@@ -15,21 +15,24 @@ import {
 import type { DelegationTarget } from './core/gate.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { SUBMIT_REVIEW } from './core/plan-review.ts';
+import { actionsOf } from './core/run-actions.ts';
 import type { CallVerdict, ParallelEntry } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { RunState } from './core/run-state.ts';
-import { signatureOf } from './core/run-verdict.ts';
+import { repeatsFreely, signatureOf } from './core/run-verdict.ts';
+import { affordable } from './judge-budget.ts';
 import { planVerdict, reviewRefusal } from './judge-plan.ts';
 import type { RunTree } from './run-tree.ts';
 
 /**
  * Judges the calls of one answer, each once and in their order: every gate, in the tool registry and not by prompt (SPEC
- * G2, G6).
+ * G2, G6); the budget is the last of them. `isOnly`: the answer has one call.
  */
 export function judgeOf(
   tree: RunTree,
   state: RunState,
   spec: RunSpec,
+  isOnly: boolean,
 ): (part: ToolCallPart, check: CallCheck | undefined) => CallVerdict {
   const launched = new Set<string>();
   let tasks = 0;
@@ -41,7 +44,7 @@ export function judgeOf(
       launched.add(signature);
     }
     const tooMany = isTask ? tree.tasks.refusal(tasks) : null;
-    const full = tooMany ?? tree.reserveLaunch(state.runId, runs);
+    const full = tooMany ?? tree.launches.reserve(state.runId, runs);
     if (full === null && isTask) tasks += 1;
     return full;
   };
@@ -51,7 +54,7 @@ export function judgeOf(
     targets.set(asked, target);
     return target;
   };
-  return (part, check = { ok: false, errorType: 'unknown_tool', error: 'not checked' }) => {
+  const judge = (part: ToolCallPart, check: CallCheck) => {
     if (part.name === 'delegate') {
       const args = argumentsOf(part, check);
       return (
@@ -65,6 +68,19 @@ export function judgeOf(
     if (part.name === 'plan') return planVerdict(tree, reserve, state, spec, part, check);
     if (part.name === SUBMIT_REVIEW) return reviewRefusal(spec, part, check);
     return toolVerdict(tree, spec, part, check);
+  };
+  const afforded = new Set<string>();
+  return (part, check = { ok: false, errorType: 'unknown_tool', error: 'not checked' }) => {
+    const verdict = judge(part, check);
+    const { launches, tools } = actionsOf(verdict);
+    if (launches + tools === 0) return verdict;
+    // SPEC R6: a repetition does nothing of its own.
+    if (!isOnly && !repeatsFreely(part.name, spec.identical)) {
+      const signature = signatureOf(part);
+      if (afforded.has(signature)) return verdict;
+      afforded.add(signature);
+    }
+    return affordable(tree, state.runId, verdict);
   };
 }
 
@@ -174,7 +190,7 @@ function spawnVerdict(
       `spawn_subagent: refused — agent '${spec.agent_id}' risk_profile does not list spawn_subagent in allowed_tools`,
     );
   }
-  const full = tree.reserveLaunch(spec.root_run_id);
+  const full = tree.launches.reserve(spec.root_run_id);
   if (full !== null) return refused('runs_limit', full);
   const approval = approvalNeed(spec, 'spawn_subagent', 'delegation') === 'ask';
   return { kind: 'subagent', prompt: call.prompt, approval };

@@ -1,6 +1,12 @@
 import { promptOf } from './core/plan-prompt.ts';
 import { launchOf, taskOf } from './core/plan-state.ts';
-import { type ChildState, callAt, planOf, type RunState } from './core/run-state.ts';
+import {
+  type ChildState,
+  callAt,
+  planOf,
+  type RunState,
+  runningChildren,
+} from './core/run-state.ts';
 
 /** What a child is to do, from the call or the plan's task that launches it. */
 export interface LaunchOrder {
@@ -25,6 +31,21 @@ export function orderOf(state: RunState, child: ChildState): LaunchOrder | null 
   };
 }
 
+/** Does the child do a task again? */
+export function isRework(state: RunState, child: ChildState): boolean {
+  const plan = child.kind === 'plan' ? planOf(state, child) : undefined;
+  return plan !== undefined && (launchOf(plan, child.ordinal)?.round ?? 1) > 1;
+}
+
+/** Launches that were promised to a run, admitted by it, and have not begun. */
+export function unbegunLaunches(
+  state: RunState,
+  hasBegun: (childRunId: string) => boolean,
+): number {
+  const children = runningChildren(state);
+  return children.filter((child) => !hasBegun(child.runId) && !isRework(state, child)).length;
+}
+
 function orderOfTask(state: RunState, child: ChildState): LaunchOrder | null {
   const plan = planOf(state, child);
   const launch = plan === undefined ? undefined : launchOf(plan, child.ordinal);
@@ -33,5 +54,5 @@ function orderOfTask(state: RunState, child: ChildState): LaunchOrder | null {
   const prompt = promptOf(plan, child.ordinal, state.spec.result_chars_max);
   if (task === undefined || prompt === null) return null;
   const { max_turns: maxTurns, review_of: reviewOf } = task;
-  return { prompt, maxTurns, reviewOf, isRework: launch.round > 1 };
+  return { prompt, maxTurns, reviewOf, isRework: isRework(state, child) };
 }

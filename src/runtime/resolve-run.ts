@@ -13,7 +13,7 @@ import {
 } from './core/config.ts';
 import type { CronOrigin } from './core/cron.ts';
 import type { ProviderEntry } from './core/model.ts';
-import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
+import type { RunBudget, RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { FileScope, ToolDefinition } from './core/tool.ts';
 import { toolsOfRun } from './core/tools-of-run.ts';
 import { realScope } from './real-scope.ts';
@@ -102,6 +102,7 @@ export function resolveRun(
     auto_approve: risk.autoApprove,
     always_ask: risk.alwaysAsk,
     require_tool_approval: risk.requireToolApproval,
+    budget: budgetOf(risk),
     scope: {
       files: [
         fileScope(config, risk, workspaceOf(config, request), request.protectedPaths),
@@ -115,6 +116,13 @@ export function resolveRun(
       },
     },
     security: request.security,
+  };
+}
+
+function budgetOf(risk: RiskProfile): RunBudget {
+  return {
+    actions_per_hour_max: risk.maxActionsPerHour,
+    cost_per_day_max_cents: risk.maxCostPerDayCents,
   };
 }
 

@@ -3,6 +3,7 @@ import { unstarted } from './core/outcome.ts';
 import type { RunCommand } from './core/run-command.ts';
 import type { ChildOutcome } from './core/run-event.ts';
 import type { ChildState } from './core/run-state.ts';
+import { isRework } from './launch-order.ts';
 import type { RunSupervisor } from './run-supervisor.ts';
 import type { RunTree } from './run-tree.ts';
 
@@ -47,7 +48,7 @@ export class Child {
       this.#end(
         unstarted(runId, agentId, {
           status: 'failed',
-          error_type: isLimit(thrown) ? 'runs_limit' : 'agent_resolution_failed',
+          error_type: limitOf(thrown) ?? 'agent_resolution_failed',
           error: messageOf(thrown),
           reason: null,
           stopped_by: null,
@@ -77,6 +78,9 @@ export class Child {
       return;
     }
     const { runId, agentId } = this.#child;
+    if (this.#outcome === null && !isRework(this.#parent.state, this.#child)) {
+      this.#tree.budgets.dropLaunch(this.#parent.runId);
+    }
     this.#end(
       unstarted(runId, agentId, {
         status: 'cancelled',
@@ -95,6 +99,8 @@ export class Child {
   }
 }
 
-function isLimit(thrown: unknown): boolean {
-  return thrown instanceof Fault && thrown.code === 'run.limit';
+/** Which limit a launch met, if that is why it failed. */
+function limitOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Fault) || thrown.code !== 'run.limit') return null;
+  return String(thrown.detail['error_type'] ?? 'runs_limit');
 }

@@ -122,6 +122,7 @@ function launched(spec: RunSpec, request: RunRequest): RunSpec {
     auto_approve: spec.auto_approve,
     always_ask: spec.always_ask,
     require_tool_approval: spec.require_tool_approval,
+    budget: spec.budget,
     scope: spec.scope,
     security: spec.security,
   };

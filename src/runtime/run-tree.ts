@@ -6,6 +6,8 @@
 //     What a tree has launched is known as long as a background run of it goes on (SPEC D9).
 import { Fault } from '../base/fault.ts';
 import { BackgroundTasks, backgroundOf } from './background-tasks.ts';
+import { recallBudgets } from './budget-recall.ts';
+import { Budgets } from './budgets.ts';
 import { definitionOf } from './child-definition.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
 import type { AgentConfig, ResolvedConfig } from './core/config.ts';
@@ -15,14 +17,17 @@ import { outcomeOf } from './core/outcome.ts';
 import type { Step } from './core/parted-machine.ts';
 import { suspectsOf } from './core/resumption.ts';
 import { runMachine } from './core/run.ts';
+import type { RefusedCall } from './core/run-command.ts';
 import type { CallVerdict, ChildOutcome, RunEvent } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
+import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { ChildState, RunState } from './core/run-state.ts';
 import type { ToolDefinition, ToolOutcome, ToolScope } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
-import { orderOf } from './launch-order.ts';
+import { orderOf, unbegunLaunches } from './launch-order.ts';
 import { Quarantine } from './quarantine.ts';
+import { RootLaunches } from './root-launches.ts';
 import type { RootRequest } from './root-request.ts';
 import { briefOf, callerOf, delegationRefusal, rosterOfRoot, runControlTool } from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
@@ -40,13 +45,14 @@ export interface TreeOptions {
 
 export class RunTree {
   readonly tasks: BackgroundTasks;
+  readonly budgets: Budgets;
+  readonly launches = new RootLaunches(() => this.#config.runtime.maxRunsPerRoot);
   readonly #options: TreeOptions;
+  readonly #machine: ReturnType<typeof runMachine>;
   readonly #supervisors = new Map<string, RunSupervisor>();
-  readonly #launches = new Map<string, number>();
   /** Outcomes of children that had ended before their host was lost and that their parents have not recorded. */
   readonly #outcomes = new Map<string, ChildOutcome>();
   readonly #quarantine = new Quarantine();
-  readonly #machine = runMachine('');
   readonly #templates = new RunTemplates();
   readonly #specText = new SpecText();
   /** By the scope of a run, which runs that begin alike have as the same object. */
@@ -58,6 +64,8 @@ export class RunTree {
     this.#options = options;
     this.#config = options.config;
     this.tasks = new BackgroundTasks(options.engine, (run) => this.isTop(run));
+    this.budgets = new Budgets(options.engine.clock);
+    this.#machine = runMachine('', this.budgets);
   }
 
   get config(): ResolvedConfig {
@@ -86,6 +94,7 @@ export class RunTree {
   startRoot(request: RootRequest): RunSupervisor {
     if (this.#failure !== null) throw this.#failure;
     const { engine, protectedPaths } = this.#options;
+    this.budgets.admitRoot(this.#config.projects, request.project ?? request.agent.project);
     const runId = rootRunId(engine.random.id());
     const prefix = request.origin === 'cron' ? 'cron' : 'run';
     const spec = this.#templates.resolve(this.#config, this.tools(), {
@@ -97,6 +106,7 @@ export class RunTree {
       startedAtMs: engine.clock.now(),
       protectedPaths,
     });
+    this.budgets.open(runId, spec, null);
     const supervisor = this.#supervise(runId, null, null);
     supervisor.start(spec, request.calledOff);
     return supervisor;
@@ -111,26 +121,29 @@ export class RunTree {
     if (spec === null || order === null) {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
-    if (order.isRework) this.#reserveRework(parent.runId);
-    const resolved = this.#templates.resolve(this.#config, this.tools(), {
-      agent: definitionOf(this, spec, child),
-      raw: spec.raw && child.kind === 'subagent',
-      origin: child.kind,
-      prompt: order.prompt,
-      rootRunId: spec.root_run_id,
-      cron: null,
-      parent: spec,
-      project: spec.project,
-      security: spec.security,
-      sessionKey: `${child.kind}-${engine.random.uuid()}`,
-      startedAtMs: engine.clock.now(),
-      maxTurns: order.maxTurns,
-      reviewOf: order.reviewOf,
-      workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
-      protectedPaths,
+    const resolved = this.budgets.launching(parent.runId, order.isRework, () => {
+      if (order.isRework) this.launches.reserveRework(parent.runId);
+      return this.#templates.resolve(this.#config, this.tools(), {
+        agent: definitionOf(this, spec, child),
+        raw: spec.raw && child.kind === 'subagent',
+        origin: child.kind,
+        prompt: order.prompt,
+        rootRunId: spec.root_run_id,
+        cron: null,
+        parent: spec,
+        project: spec.project,
+        security: spec.security,
+        sessionKey: `${child.kind}-${engine.random.uuid()}`,
+        startedAtMs: engine.clock.now(),
+        maxTurns: order.maxTurns,
+        reviewOf: order.reviewOf,
+        workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
+        protectedPaths,
+      });
     });
     const background = backgroundOf(child, spec);
     const childSpec = background === null ? resolved : { ...resolved, background };
+    this.budgets.open(child.runId, childSpec, parent.runId);
     const cause = eventId(parent.runId, child.startedAt);
     const supervisor = this.#supervise(child.runId, parent.runId, cause);
     supervisor.start(childSpec);
@@ -147,11 +160,11 @@ export class RunTree {
   recover(runs: readonly RecoveredRun[]): readonly RunSupervisor[] {
     const states = new Map(runs.map(({ state }) => [state.runId, state]));
     const suspects = suspectsOf([...states.values()]);
+    this.budgets.recover(runs);
     const taken: RunSupervisor[] = [];
     for (const { state, parentRunId, parentEventId } of runs) {
       const { runId } = state;
-      const root = rootOf(runId);
-      this.#launches.set(root, (this.#launches.get(root) ?? 0) + launchesOf(state));
+      this.launches.recover(runId, launchesOf(state));
       if (state.ended === null) {
         taken.push(this.#supervise(runId, parentRunId, parentEventId, state));
       } else if (isAwaited(runId, states.get(parentRunId ?? ''))) {
@@ -179,9 +192,25 @@ export class RunTree {
   }
 
   /** A supervisor has recorded something. */
-  recorded(runId: string, steps: readonly Step<RunState, RunEvent>[]): void {
-    this.#quarantine.recorded(runId);
-    for (const step of steps) this.tasks.recorded(step);
+  recorded(run: RunSupervisor, steps: readonly Step<RunState, RunEvent>[], atMs: number): void {
+    this.#quarantine.recorded(run.runId);
+    for (const { before, event } of steps) {
+      this.tasks.recorded(before, event);
+      this.budgets.recorded(run, before, event, atMs);
+      this.launches.release(run.runId, launchesFreed(before, event));
+    }
+  }
+
+  /** What a run that is taken up again was promised and did not begin. @returns the calls that get nothing now. */
+  regain(state: RunState): readonly RefusedCall[] {
+    const unbegun = unbegunLaunches(state, (child) => this.recovered(child) !== undefined);
+    return this.budgets.regain(state, unbegun);
+  }
+
+  /** Budgets go on from what the journal holds; to be waited for before anything starts (SPEC X2). */
+  recallBudgets(): Promise<void> {
+    const { journal, clock } = this.#options.engine;
+    return recallBudgets(this.budgets, journal, clock.now());
   }
 
   /** A child that began before its host was lost: still running, or how it ended. */
@@ -192,36 +221,12 @@ export class RunTree {
   forget(runId: string): void {
     this.#supervisors.delete(runId);
     this.#outcomes.delete(runId);
+    this.budgets.forget(runId);
     const root = rootOf(runId);
     if (this.carries(root)) return;
-    this.#launches.delete(root);
+    this.launches.forget(root);
     this.tasks.forget(root);
-  }
-
-  /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
-  reserveLaunch(runId: string, runs = 1): string | null {
-    const root = rootOf(runId);
-    const launched = this.#launches.get(root) ?? 0;
-    const { maxRunsPerRoot } = this.#config.runtime;
-    if (launched + runs > maxRunsPerRoot) {
-      const wanted = runs === 1 ? '' : `, and ${runs} more were asked for`;
-      return `Limit of runs reached: ${root} has launched ${launched} of ${maxRunsPerRoot} runs ([runtime] max_runs_per_root)${wanted}. Finish the work without further delegation.`;
-    }
-    this.#launches.set(root, launched + runs);
-    return null;
-  }
-
-  /** I1: reserved, and not to be launched after all. */
-  releaseLaunches(runId: string, runs: number): void {
-    const root = rootOf(runId);
-    const launched = this.#launches.get(root);
-    if (launched !== undefined) this.#launches.set(root, launched - runs);
-  }
-
-  /** The first run of each task was reserved with its plan; what a reviewer sends back is one more. */
-  #reserveRework(runId: string): void {
-    const full = this.reserveLaunch(runId);
-    if (full !== null) throw new Fault('run.limit', full);
+    this.budgets.forgetTree(root);
   }
 
   /** SPEC G2, G3: why this run may not use this tool of delegation, `null` where it may. */

@@ -1,7 +1,8 @@
 import { isTerminal, type JournalEvent, TERMINAL_TYPES } from './core/event.ts';
 import { evolveRun } from './core/run-evolve.ts';
 import { rootOf } from './core/run-id.ts';
-import { pendingRun, queuedLaunches, type RunState, runningChildren } from './core/run-state.ts';
+import { grantedLaunches } from './core/run-launches.ts';
+import { pendingRun, type RunState, runningChildren } from './core/run-state.ts';
 import type { Journal } from './journal.ts';
 import { machineEvent } from './run-views.ts';
 
@@ -77,7 +78,7 @@ export async function readTree(
 
 /** What a run takes of the runs that its root may launch: its children, and what was granted and has not begun. */
 export function launchesOf(state: RunState): number {
-  return state.children.length + (state.ended === null ? queuedLaunches(state) : 0);
+  return state.children.length + (state.ended === null ? grantedLaunches(state) : 0);
 }
 
 /** A run that has ended and whose parent has not recorded that. */

@@ -21,8 +21,6 @@ fallback = ["scripted.t"]
 [providers.models.scripted.t]
 file = "s.json"
 [risk_profiles.r]
-max_actions_per_hour = 1000
-max_cost_per_day_cents = 500
 require_approval_for_medium_risk = true
 [runtime_profiles.t]
 isolation = "thread"
@@ -34,9 +32,7 @@ workspace.read_memory_from = ["b"]
 delegates = ["b", { agent = "c", mode = "independent" }]
 [agents.b]
 ${AGENT}[agents.c]
-${AGENT}[projects.p]
-daily_runs = 3
-[mcp_servers.m]
+${AGENT}[mcp_servers.m]
 command = "m"
 [[cron]]
 id = "c"
@@ -50,22 +46,19 @@ prompt = "p"
     expect(
       warnings.map((line) => line.replace(/: accepted, but not in force in this version.*/, '')),
     ).toEqual([
-      '8: risk_profiles.r.max_actions_per_hour',
-      '9: risk_profiles.r.max_cost_per_day_cents',
-      '10: risk_profiles.r.require_approval_for_medium_risk',
+      '8: risk_profiles.r.require_approval_for_medium_risk',
       '4: providers.models.scripted.s.fallback',
       '3: providers.models.scripted.s.native_tools',
-      '12: runtime_profiles.t.isolation',
-      '13: runtime_profiles.t.strict_tool_parsing',
-      '16: agents.a.skills',
-      '17: agents.a.mcp_servers',
-      '18: agents.a.workspace.read_memory_from',
-      '19: agents.a.delegates[1].mode',
-      '25: projects.p.daily_runs',
-      '26: mcp_servers.m',
+      '10: runtime_profiles.t.isolation',
+      '11: runtime_profiles.t.strict_tool_parsing',
+      '14: agents.a.skills',
+      '15: agents.a.mcp_servers',
+      '16: agents.a.workspace.read_memory_from',
+      '17: agents.a.delegates[1].mode',
+      '22: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);
-    expect(warnings[10]).toContain('delegating to this target is refused when it is tried');
+    expect(warnings[8]).toContain('delegating to this target is refused when it is tried');
   });
 
   test('is not warned of where nobody wrote it, or where what was written asks for nothing', () => {

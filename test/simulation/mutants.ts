@@ -1,6 +1,8 @@
 import { vi } from 'vitest';
 import { BackgroundTasks } from '../../src/runtime/background-tasks.ts';
+import { Budgets } from '../../src/runtime/budgets.ts';
 import { NO_USAGE } from '../../src/runtime/core/usage.ts';
+import { RootLaunches } from '../../src/runtime/root-launches.ts';
 import { RunEffects } from '../../src/runtime/run-effects.ts';
 import { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
 import { RunTree } from '../../src/runtime/run-tree.ts';
@@ -128,7 +130,45 @@ export const MUTANTS: readonly Mutant[] = [
     'launches are not counted',
     'launches of a root are bounded',
     () => {
-      vi.spyOn(RunTree.prototype, 'reserveLaunch').mockReturnValue(null);
+      vi.spyOn(RootLaunches.prototype, 'reserve').mockReturnValue(null);
+    },
+  ],
+  [
+    'whoever asks for an action is promised one',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'promise').mockReturnValue(null);
+    },
+  ],
+  [
+    'a new host begins with full budgets',
+    'budgets hold',
+    () => {
+      vi.spyOn(RunTree.prototype, 'recallBudgets').mockResolvedValue();
+    },
+  ],
+  [
+    'what was promised before a crash is carried out although others had the last action since',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'regain').mockReturnValue([]);
+    },
+  ],
+  [
+    'what a child does is charged to the child alone',
+    'budgets hold',
+    () => {
+      const { open } = Budgets.prototype;
+      vi.spyOn(Budgets.prototype, 'open').mockImplementation(function (this: Budgets, runId, spec) {
+        open.call(this, runId, spec, null);
+      });
+    },
+  ],
+  [
+    'the money that is left is not looked at',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'overspent').mockReturnValue(null);
     },
   ],
   [

@@ -1,4 +1,5 @@
 import { auditJournal } from '../../src/runtime/core/audit.ts';
+import { budgetsHold } from './sim-check-budget.ts';
 import {
   actsFollowRecords,
   cutIsKept,
@@ -39,6 +40,7 @@ export const INVARIANTS = {
   'children end before their parents': childrenEndFirst,
   'width and depth are never exceeded': widthAndDepthHold,
   'launches of a root are bounded': launchesAreBounded,
+  'budgets hold': budgetsHold,
   'usage is conserved': usageIsConserved,
   'replay equals live': replayIsLive,
   'one result a call': resultsAreSingle,

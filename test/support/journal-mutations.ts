@@ -783,6 +783,18 @@ const CHILDREN: readonly Mutation[] = [
     code: 'depth-raised',
   },
   {
+    what: 'a root launches more runs than its hour may hold',
+    of: 'plan',
+    change: spec(root, { budget: { actions_per_hour_max: 2, cost_per_day_max_cents: 500 } }),
+    code: 'budget-exceeded',
+  },
+  {
+    what: 'a child does more than its own agent may, although its caller may do more',
+    of: 'plan',
+    change: spec(child, { budget: { actions_per_hour_max: 0, cost_per_day_max_cents: 0 } }),
+    code: 'budget-exceeded',
+  },
+  {
     what: 'a child has a tool that its parent lacks',
     of: 'desk',
     change: editData(both(child, ofType('run.started')), (data) => ({

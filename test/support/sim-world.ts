@@ -79,11 +79,19 @@ export class SimWorld {
     }
   }
 
-  /** Begins to take up what the host before this one left unfinished; the disk may make it wait. */
-  recover(): void {
+  /**
+   * Begins to take up what the host before this one left unfinished; the disk may make it wait. With `afterMs` another root
+   * has begun by then.
+   */
+  recover(afterMs: number | null = null): void {
     this.#recovering = true;
     const all = async () => {
-      const { journal } = this.engine;
+      const { journal, world } = this.engine;
+      await this.tree.recallBudgets();
+      if (afterMs !== null) {
+        this.start('lead');
+        await new Promise<void>((resolve) => world.after(afterMs, resolve));
+      }
       this.tree.recover(await lostRuns(this.tree, journal));
     };
     all().then(
@@ -116,6 +124,8 @@ export class SimWorld {
     if (left < 0) strays.push(`still not at rest after ${STEPS_MAX} instants`);
     if (this.#recovering) strays.push('recovery never ended');
     for (const { runId } of this.tree.live()) strays.push(`${runId} is never forgotten`);
+    const { promised } = this.tree.budgets;
+    if (promised > 0) strays.push(`${promised} actions are promised to no run`);
   }
 
   /** Where no run is left, nothing of one may be: no actor, no timer, no call that nobody called off. */

@@ -42,6 +42,15 @@ export function wildConfig(random: Seeded): (disabled: string | null) => object 
     require_tool_approval: random.chance(0.15),
     always_ask: random.chance(0.2) ? [random.pick(['work', 'delegate', 'plan', 'post'])] : [],
   };
+  const budget = (tight: number) => ({
+    max_actions_per_hour: random.chance(tight) ? random.int(12) : 100_000,
+    max_cost_per_day_cents: random.chance(tight / 2) ? random.int(400) : 1e9,
+  });
+  const risk_profiles = {
+    p: { ...risk, ...budget(0.3) },
+    q: { ...risk, ...budget(0.3) },
+  };
+  const ownProfile = random.chance(0.3) ? 'q' : 'p';
   const runtime = {
     max_runs_per_root: random.chance(0.35) ? 1 + random.int(8) : 256,
     stop_grace_secs: random.pick([0.05, 0.5, 5]),
@@ -53,13 +62,14 @@ export function wildConfig(random: Seeded): (disabled: string | null) => object 
         name,
         {
           model_provider: 'openai-compatible.sim',
-          risk_profile: 'p',
+          risk_profile: name === 'c' ? ownProfile : 'p',
+          delegates: name === 'c' ? [] : ['c'],
           runtime_profile: name === 'lead' || name === 'a' ? 'r' : 's',
           enabled: name !== disabled,
         },
       ]),
     ),
-    risk_profiles: { p: risk },
+    risk_profiles,
     runtime_profiles,
     runtime,
   });

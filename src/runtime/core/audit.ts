@@ -1,3 +1,4 @@
+import { BudgetAudit } from './audit-budget.ts';
 import { auditCalls } from './audit-calls.ts';
 import { auditChildren } from './audit-children.ts';
 import { type Finding, type FindingCode, type FindingPlace, finding } from './audit-finding.ts';
@@ -38,6 +39,7 @@ export class JournalAudit {
     report: (code, at, words) => this.#report(code, at, words),
   };
   readonly #strays: JournalEvent[] = [];
+  readonly #budgets = new BudgetAudit();
   #lastSeq = 0;
   #lastTs = '';
 
@@ -154,6 +156,7 @@ export class JournalAudit {
     if (frame !== undefined && frame !== event.at.frame_id) {
       this.#report('frame', event.at, `its frame is not ${frame ?? 'empty'}`);
     }
+    this.#budgets.see(this.#desk, run, event);
     auditCalls(this.#desk, run, event);
     auditChildren(this.#desk, run, event);
     auditPlans(this.#desk, run, event);

@@ -1,4 +1,5 @@
 import type { FaultWire } from '../../base/fault.ts';
+import type { BudgetRefusal } from './budget-line.ts';
 import type { CronDue } from './cron.ts';
 import type { ModelAnswer } from './model.ts';
 import type { CallVerdict, ChildOutcome, Note, ResumeData, StopData } from './run-event.ts';
@@ -10,6 +11,10 @@ export interface KeptOutcome {
   readonly outcome: ToolOutcome;
   readonly chars: number;
   readonly fullPath: string | null;
+}
+
+export interface RefusedCall extends BudgetRefusal {
+  readonly call: number;
 }
 
 /** What can happen to a run, said by its supervisor: requests from outside and outcomes of what was due. */
@@ -53,7 +58,12 @@ export type RunCommand =
     }
   | { readonly type: 'cron-due'; readonly skipped: CronDue }
   | { readonly type: 'stop'; readonly stop: StopData }
-  | { readonly type: 'resume'; readonly resume: ResumeData }
+  | {
+      readonly type: 'resume';
+      readonly resume: ResumeData;
+      /** Calls that had not begun and for which no budget is left now. */
+      readonly refused: readonly RefusedCall[];
+    }
   /** Everything that was in flight for a stopping run has settled or was terminated. */
   | { readonly type: 'halted' }
   /** Decide what a long step left undone. */

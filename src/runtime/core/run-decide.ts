@@ -9,7 +9,7 @@ import type { RunCommand } from './run-command.ts';
 import { endOf } from './run-end.ts';
 import { callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
-import { following, refusalOf } from './run-follow.ts';
+import { ALONE, following, type RunSurroundings, refusalOf } from './run-follow.ts';
 import { type CallState, callAt, livePlans, type RunState } from './run-state.ts';
 import { settleCalls } from './run-verdict.ts';
 
@@ -19,13 +19,18 @@ const EVENTS_A_STEP = 32;
 const EMPTY_ANSWER = 'model provider returned an invalid semantic completion.';
 
 /** The events of a command and all that follows of itself from them; none where the command comes too late. */
-export function decideRun(state: RunState, command: RunCommand): readonly RunEvent[] {
-  return advanceRun(state, command).map(({ event }) => event);
+export function decideRun(
+  state: RunState,
+  command: RunCommand,
+  around: RunSurroundings = ALONE,
+): readonly RunEvent[] {
+  return advanceRun(state, command, around).map(({ event }) => event);
 }
 
 export function advanceRun(
   state: RunState,
   command: RunCommand,
+  around: RunSurroundings = ALONE,
 ): readonly Step<RunState, RunEvent>[] {
   if (state.ended !== null) return [];
   const steps: Step<RunState, RunEvent>[] = [];
@@ -39,7 +44,8 @@ export function advanceRun(
     return events.length > 0;
   };
   if (!take(respond(state, command)) && command.type !== 'proceed') return steps;
-  while (steps.length < EVENTS_A_STEP && take(following(last)));
+  const unrecorded = command.type === 'answered' ? (command.answer.costCents ?? 0) : 0;
+  while (steps.length < EVENTS_A_STEP && take(following(last, around, unrecorded)));
   return steps;
 }
 
@@ -72,7 +78,7 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
     case 'stop':
       return stop(state, command);
     case 'resume':
-      return resumed(state, command.resume);
+      return resumed(state, command.resume, command.refused);
     case 'halted':
       return halted(state);
     case 'proceed':

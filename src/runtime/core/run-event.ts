@@ -92,7 +92,7 @@ export interface TerminalData {
   readonly operations: readonly string[];
   readonly error_type: string | null;
   readonly error: string | null;
-  /** Of an incomplete run `turn_limit`, `run_time_limit` or `answer_length`; of a cancelled one words for people. */
+  /** Of an incomplete run `turn_limit`, `run_time_limit`, `cost_budget`, `answer_length`; of a cancelled one words. */
   readonly reason: string | null;
   readonly by: string | null;
   /** What a reviewer submitted (SPEC P7). */

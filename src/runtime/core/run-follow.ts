@@ -1,3 +1,4 @@
+import type { BudgetRefusal } from './budget-line.ts';
 import { callFailed, callSaid } from './call-end.ts';
 import { unlaunchedWords } from './child-end.ts';
 import { surelyWhole } from './clip.ts';
@@ -20,21 +21,41 @@ import { childRunId } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
 import { type CallState, callAt, livePlans, type RunState, widthInUse } from './run-state.ts';
 
+/** What a decision must know beside the state of the run; what was decided is in the events. */
+export interface RunSurroundings {
+  /** SPEC R3, X2: why the run may make no further request, `unrecorded` cents of its own counted as well. */
+  overspent(runId: string, unrecorded: number): BudgetRefusal | null;
+}
+
+/** A run with nothing around it. */
+export const ALONE: RunSurroundings = { overspent: () => null };
+
 /** What follows of itself from a state: the next turn, an admission, the end. Nothing where the run waits. */
-export function following(state: RunState): readonly RunEvent[] {
+export function following(
+  state: RunState,
+  around: RunSurroundings = ALONE,
+  /** Cents of the answer that is being carried out. */
+  unrecorded = 0,
+): readonly RunEvent[] {
   if (state.spec === null || state.ended !== null || state.stopping !== null) return [];
-  if (state.phase === 'turning') return nextTurn(state, state.spec);
+  if (state.phase === 'turning')
+    return nextTurn(state, state.spec, around.overspent(state.runId, unrecorded));
   if (state.phase === 'calling') return nextCall(state, state.spec);
   return [];
 }
 
 /** R3: notes are drained into the history where a turn begins, then the model is asked. */
-function nextTurn(state: RunState, spec: RunSpec): RunEvent[] {
+function nextTurn(state: RunState, spec: RunSpec, spent: BudgetRefusal | null): RunEvent[] {
   if (state.turn >= spec.max_turns) {
     return endOf(state, 'run.incomplete', { reason: 'turn_limit', answer: state.lastText });
   }
   if (state.isOutOfTime) {
     return endOf(state, 'run.incomplete', { reason: 'run_time_limit', answer: state.lastText });
+  }
+  if (spent !== null) {
+    const { errorType, words } = spent;
+    const why = { reason: errorType, error_type: errorType, error: words };
+    return endOf(state, 'run.incomplete', { ...why, answer: state.lastText });
   }
   const turn = state.turn + 1;
   const frame = turnFrame(turn);

@@ -65,6 +65,14 @@ export const RUN_SPEC = record({
   auto_approve: texts,
   always_ask: texts,
   require_tool_approval: flag,
+  budget: optional(
+    record({
+      actions_per_hour_max: amount,
+      cost_per_day_max_cents: amount,
+      agent: optional(record({ actions_per_hour_max: amount, cost_per_day_max_cents: amount })),
+      own: optional(flag),
+    }),
+  ),
   scope: record({
     files: listOf(fileScope),
     commands: record({

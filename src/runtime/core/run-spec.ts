@@ -16,6 +16,22 @@ export interface SecurityContext {
   readonly files: FileScope;
 }
 
+/** The limits of SPEC X2; 0 = nothing. Keys are the journal's own spelling. */
+export interface BudgetLimits {
+  /** Actions in any hour: effectful tool calls and launches, its own and those of every run below it. */
+  readonly actions_per_hour_max: number;
+  /** Cents of model requests in a day of UTC, its own and those of every run below it. */
+  readonly cost_per_day_max_cents: number;
+}
+
+/** What a run may do and spend. */
+export interface RunBudget extends BudgetLimits {
+  /** What its agent may, whoever starts it, where narrowings above this run leave it less (SPEC S4); absent = the same. */
+  readonly agent?: BudgetLimits;
+  /** It draws from a bucket of its own and not from its caller's: an independent delegate (SPEC G8). */
+  readonly own?: boolean;
+}
+
 /**
  * Everything a run needs to begin or to go on, as resolved at its launch and kept in its `run.started` event: depth,
  * rights, limits and origin are stored here and never derived again (SPEC R11). Keys are the journal's own spelling.
@@ -72,6 +88,8 @@ export interface RunSpec {
   readonly auto_approve: readonly string[];
   readonly always_ask: readonly string[];
   readonly require_tool_approval: boolean;
+  /** Absent in journals of before: no limit. */
+  readonly budget?: RunBudget | undefined;
   readonly scope: ToolScope;
   readonly security: SecurityContext;
 }

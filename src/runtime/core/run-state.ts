@@ -227,22 +227,6 @@ export function livePlans(state: RunState): readonly PlanState[] {
   return state.plans.length === 0 ? [] : state.plans.filter((plan) => plan.ended === null);
 }
 
-/** Launches that were granted to calls which have not begun their children yet (SPEC R11). */
-export function queuedLaunches(state: RunState): number {
-  let queued = 0;
-  for (const { status, verdict, parts } of state.calls) {
-    if (status === 'done') continue;
-    if (verdict.kind === 'parallel') queued += verdict.entries.length - parts.length;
-    if (status === 'running') continue;
-    if (verdict.kind === 'delegate' || verdict.kind === 'subagent') queued += 1;
-    if (verdict.kind === 'plan') queued += verdict.plan.tasks.length;
-  }
-  for (const plan of livePlans(state)) {
-    queued += plan.tasks.filter(({ round }) => round === 0).length;
-  }
-  return queued;
-}
-
 /** Turns begun so far: what `turns` means in every result. */
 export function turnsOf(state: RunState): number {
   return state.turn;

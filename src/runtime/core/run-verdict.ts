@@ -31,7 +31,7 @@ export function settleCalls(
 }
 
 /** Calls that are each carried out however alike they are. */
-function repeatsFreely(name: string, identical: 'share' | 'run'): boolean {
+export function repeatsFreely(name: string, identical: 'share' | 'run'): boolean {
   return name === 'spawn_subagent' || (name === 'delegate' && identical === 'run');
 }
 
