@@ -1,7 +1,7 @@
 import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
-import { argumentsOf, independentWords, refused } from './core/call-arguments.ts';
-import { composePrompt, readDelegateCall, readSpawnCall } from './core/delegate-call.ts';
+import { argumentsOf, refused } from './core/call-arguments.ts';
+import { composePrompt, readDelegateCall } from './core/delegate-call.ts';
 import type { DelegationTarget } from './core/gate.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { SUBMIT_REVIEW } from './core/plan-review.ts';
@@ -10,6 +10,7 @@ import type { RunSpec } from './core/run-spec.ts';
 import type { RunState } from './core/run-state.ts';
 import { signatureOf } from './core/run-verdict.ts';
 import { planVerdict, reviewRefusal } from './judge-plan.ts';
+import { spawnVerdict } from './judge-spawn.ts';
 import type { RunTree } from './run-tree.ts';
 
 /**
@@ -100,9 +101,6 @@ function delegateVerdict(
   if (!call.ok) return refused('invalid_arguments', call.words);
   const target = find(call.agentId);
   if (!target.ok) return refused('unreachable_target', target.words);
-  if (target.mode === 'independent') {
-    return refused('unsupported_mode', independentWords(target.agent.id));
-  }
   const full = reserve(part);
   if (full !== null) return refused('runs_limit', full);
   return {
@@ -111,34 +109,6 @@ function delegateVerdict(
     prompt: composePrompt(call.prompt, call.context),
     max_turns: call.maxTurns,
     approval: approvalNeed(spec, 'delegate', 'delegation') === 'ask',
+    ...(target.mode === 'independent' && { mode: target.mode }),
   };
-}
-
-/** SPEC S2: the guards in their order. */
-function spawnVerdict(
-  tree: RunTree,
-  spec: RunSpec,
-  part: ToolCallPart,
-  check: CallCheck,
-): CallVerdict {
-  const args = argumentsOf(part, check);
-  if ('kind' in args) return args;
-  const call = readSpawnCall(args.args);
-  if (!call.ok) return refused('invalid_arguments', call.words);
-  if (spec.is_subagent) {
-    return refused(
-      'depth_limit',
-      'spawn_subagent: a subagent may not spawn its own subagents (depth-1 cap)',
-    );
-  }
-  if (!spec.tools.includes('spawn_subagent')) {
-    return refused(
-      'tool_not_allowed',
-      `spawn_subagent: refused — agent '${spec.agent_id}' risk_profile does not list spawn_subagent in allowed_tools`,
-    );
-  }
-  const full = tree.reserveLaunch(spec.root_run_id);
-  if (full !== null) return refused('runs_limit', full);
-  const approval = approvalNeed(spec, 'spawn_subagent', 'delegation') === 'ask';
-  return { kind: 'subagent', prompt: call.prompt, approval };
 }

@@ -1,3 +1,4 @@
+import type { Narrowing } from './core/narrowing.ts';
 import { promptOf } from './core/plan-prompt.ts';
 import { launchOf, taskOf } from './core/plan-state.ts';
 import { type ChildState, callAt, planOf, type RunState } from './core/run-state.ts';
@@ -8,6 +9,10 @@ export interface LaunchOrder {
   /** The call's or task's own budget of turns; `null` = the agent's. */
   readonly maxTurns: number | null;
   readonly reviewOf: readonly string[];
+  /** Its target was listed as independent when the call was judged (SPEC G8). */
+  readonly independent: boolean;
+  /** What a sub-agent is launched without (SPEC S4). */
+  readonly narrowing: Narrowing | null;
   /** A run that no call asked for: its task was sent back by a reviewer, or builds on one that was. */
   readonly isRework: boolean;
 }
@@ -21,6 +26,8 @@ export function orderOf(state: RunState, child: ChildState): LaunchOrder | null 
     prompt: verdict.prompt,
     maxTurns: verdict.kind === 'delegate' ? verdict.max_turns : null,
     reviewOf: [],
+    independent: verdict.kind === 'delegate' && verdict.mode === 'independent',
+    narrowing: verdict.kind === 'subagent' ? (verdict.narrowing ?? null) : null,
     isRework: false,
   };
 }
@@ -33,5 +40,6 @@ function orderOfTask(state: RunState, child: ChildState): LaunchOrder | null {
   const prompt = promptOf(plan, child.ordinal, state.spec.result_chars_max);
   if (task === undefined || prompt === null) return null;
   const { max_turns: maxTurns, review_of: reviewOf } = task;
-  return { prompt, maxTurns, reviewOf, isRework: launch.round > 1 };
+  const isRework = launch.round > 1;
+  return { prompt, maxTurns, reviewOf, independent: false, narrowing: null, isRework };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
 import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from './core/config.ts';
-import { agentsSpec, delegateSpec, spawnSubagentSpec } from './core/delegate-call.ts';
+import { agentsSpec, delegateSpec } from './core/delegate-call.ts';
 import {
   type Caller,
   judgeDelegation,
@@ -12,6 +12,7 @@ import {
 import { SUBMIT_REVIEW, submitReviewSpec } from './core/plan-review.ts';
 import { planSpecTool } from './core/plan-spec.ts';
 import type { RunSpec } from './core/run-spec.ts';
+import { spawnSubagentSpec } from './core/spawn-call.ts';
 import type { ToolDefinition, ToolOutcome, ToolSpec } from './core/tool.ts';
 
 /** What a run's actor begins with. */
@@ -70,6 +71,11 @@ export function rosterOfRoot(config: ResolvedConfig, agent: AgentConfig): readon
   const profile = config.runtimeProfiles.get(runtimeProfile ?? '') ?? DEFAULT_RUNTIME_PROFILE;
   const at = { depth: 0, depthMax: profile.maxDelegationDepth };
   return judgeDelegation(config, id).allowed ? roster(config, id, project, at) : [];
+}
+
+/** Was something taken away from it, or from a sub-agent above it (SPEC S4)? */
+export function isNarrowed(spec: RunSpec): boolean {
+  return (spec.narrowings ?? []).length > 0;
 }
 
 /** Who asks, as the gates of delegation see it. */

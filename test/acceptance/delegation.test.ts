@@ -19,7 +19,6 @@ beforeAll(async () => {
       worker: { name: 'The Worker' },
       other: {},
       twice: { runtime_profile: 'run' },
-      alone: { delegates: [{ agent: 'worker', mode: 'independent' }] },
     },
     blocks: { runtime_profiles: { run: { identical_delegations: 'run' } } },
     runtime: { max_turns: 50 },
@@ -147,12 +146,6 @@ describe('arguments of delegate', () => {
     [{ action: 'list_results' }, "Action 'list_results' is not available"],
   ])('what this version lacks is refused plainly: %j', async (args, words) => {
     expect(await resultOf(args)).toContain(words);
-  });
-
-  it('G8: a target listed as independent is refused plainly', async () => {
-    expect(await resultOf({ agent_id: 'worker', prompt: 'part' }, 'alone')).toContain(
-      'mode = "independent", which this version of troupe does not offer yet',
-    );
   });
 
   it('R5: malformed JSON is said back with the place', async () => {

@@ -60,13 +60,11 @@ prompt = "p"
       '16: agents.a.skills',
       '17: agents.a.mcp_servers',
       '18: agents.a.workspace.read_memory_from',
-      '19: agents.a.delegates[1].mode',
       '25: projects.p.daily_runs',
       '28: cron',
       '26: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);
-    expect(warnings[10]).toContain('delegating to this target is refused when it is tried');
   });
 
   test('is not warned of where nobody wrote it, or where what was written asks for nothing', () => {

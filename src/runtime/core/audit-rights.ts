@@ -1,6 +1,9 @@
 import { canonicalJson, type Json } from '../../base/json.ts';
-import { type AuditDesk, type AuditedRun, expectThat } from './audit-run.ts';
+import { excessOf } from './audit-narrowing.ts';
+import { type AuditDesk, type AuditedChild, type AuditedRun, expectThat } from './audit-run.ts';
 import type { JournalEvent } from './event.ts';
+import { narrowingOf } from './narrowing.ts';
+import { callIndexOf } from './run-event.ts';
 import { rootOf } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
 
@@ -47,6 +50,51 @@ export function auditChildStart(
     'agent, origin, depth, root or review is not that of its launch',
   );
   auditRightsOf(desk, parent.spec, spec, at);
+  auditBounds(desk, parent, launch, spec, at);
+}
+
+/** SPEC S4, G8: it is held to what its call took away and to what was taken away above it, unless it stands alone. */
+function auditBounds(
+  desk: AuditDesk,
+  parent: AuditedRun,
+  launch: AuditedChild,
+  spec: RunSpec,
+  at: JournalEvent,
+): void {
+  const verdict = parent.calls[callIndexOf(launch.frame) - 1]?.verdict;
+  const above = parent.spec?.narrowings ?? [];
+  const own = spec.narrowings ?? [];
+  if (spec.independent === true) {
+    const isGiven =
+      launch.kind === 'plan' || (verdict?.kind === 'delegate' && verdict.mode === 'independent');
+    expectThat(
+      isGiven && above.length + own.length + spec.always_ask.length === 0,
+      desk,
+      'rights-widened',
+      at,
+      'nothing lets it run independently',
+    );
+    return;
+  }
+  const asked = verdict?.kind === 'subagent' ? verdict.narrowing : undefined;
+  const wanted = asked === undefined ? above : [...above, asked];
+  expectThat(
+    same(own, wanted),
+    desk,
+    'rights-widened',
+    at,
+    'its narrowing is not that of its call',
+  );
+  const inherited = parent.spec !== null && launch.kind === 'subagent' ? [parent.spec] : [];
+  const bounds = [...inherited.map(narrowingOf), ...own];
+  const wider = bounds.flatMap((by) => excessOf(spec, by));
+  expectThat(
+    wider.length === 0,
+    desk,
+    'rights-widened',
+    at,
+    `it was given more than it may have: ${wider.join(', ')}`,
+  );
 }
 
 function auditRightsOf(desk: AuditDesk, parent: RunSpec, spec: RunSpec, at: JournalEvent): void {
@@ -58,8 +106,9 @@ function auditRightsOf(desk: AuditDesk, parent: RunSpec, spec: RunSpec, at: Jour
     at,
     `depth_max ${spec.depth_max}, that of its parent is ${parent.depth_max}`,
   );
+  const isBounded = spec.independent !== true;
   const more = spec.tools.filter(
-    (name) => !parent.tools.includes(name) && !BY_OWN_GATES.includes(name),
+    (name) => isBounded && !parent.tools.includes(name) && !BY_OWN_GATES.includes(name),
   );
   expectThat(
     more.length === 0,
@@ -75,7 +124,7 @@ function auditRightsOf(desk: AuditDesk, parent: RunSpec, spec: RunSpec, at: Jour
 /** SPEC G3, S2, R9: what a run's own record must not offer it, whoever launched it. */
 export function auditRecord(desk: AuditDesk, spec: RunSpec, at: JournalEvent): void {
   const atDepth = spec.depth >= spec.depth_max ? ['agents', 'delegate', 'plan'] : [];
-  const closed = spec.is_subagent ? [...atDepth, 'spawn_subagent'] : atDepth;
+  const closed = spec.is_subagent ? [...atDepth, 'spawn_subagent', 'model_switch'] : atDepth;
   const open = spec.tools.filter((name) => closed.includes(name));
   expectThat(
     open.length === 0,

@@ -1,5 +1,5 @@
 import type { EventType } from './event.ts';
-import { RUN_SPEC } from './run-spec-shape.ts';
+import { NARROWING, RUN_SPEC } from './run-spec-shape.ts';
 import {
   amount,
   anything,
@@ -81,8 +81,14 @@ const call = record({
       effect: toolEffect,
       approval: flag,
     }),
-    delegate: record({ agent_id: text, prompt: text, max_turns: nullable(place), approval: flag }),
-    subagent: record({ prompt: text, approval: flag }),
+    delegate: record({
+      agent_id: text,
+      prompt: text,
+      max_turns: nullable(place),
+      approval: flag,
+      mode: optional(oneOf('independent')),
+    }),
+    subagent: record({ prompt: text, approval: flag, narrowing: optional(NARROWING) }),
     plan: record({ plan: record(PLAN_FIELDS), approval: flag }),
     review: record({ review }),
     shared: record({ with: place }),

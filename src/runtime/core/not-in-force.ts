@@ -58,11 +58,6 @@ export const NOT_IN_FORCE: readonly NotInForce[] = [
     when: filled,
     words: `${LATER}: there is no memory to read`,
   },
-  {
-    path: ['agents', '*', 'delegates', '*', 'mode'],
-    when: (value) => value === 'independent',
-    words: `${LATER}: delegating to this target is refused when it is tried; use "bounded"`,
-  },
   { path: ['projects', '*', 'daily_runs'], words: `${LATER}: runs are not counted` },
   { path: ['cron'], when: filled, words: `${LATER}: no job is started` },
   { path: ['mcp_servers', '*'], words: `${LATER}: the server is not started` },

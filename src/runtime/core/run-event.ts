@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { Usage } from './model.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { PlanEvent, ReviewVerdict } from './plan-event.ts';
 import type { PlanSpec } from './plan-spec.ts';
 import type { RunSpec } from './run-spec.ts';
@@ -19,8 +20,16 @@ export type CallVerdict =
       readonly prompt: string;
       readonly max_turns: number | null;
       readonly approval: boolean;
+      /** SPEC G8; absent = bounded by its caller. */
+      readonly mode?: 'independent';
     }
-  | { readonly kind: 'subagent'; readonly prompt: string; readonly approval: boolean }
+  | {
+      readonly kind: 'subagent';
+      readonly prompt: string;
+      readonly approval: boolean;
+      /** SPEC S4; absent = it has its parent's rights. */
+      readonly narrowing?: Narrowing;
+    }
   /** A graph of tasks, checked whole (SPEC P1); one approval for all of it (SPEC P13). */
   | { readonly kind: 'plan'; readonly plan: PlanSpec; readonly approval: boolean }
   /** The call that ends a reviewer's run (SPEC P7). */

@@ -1,5 +1,6 @@
 import type { AgentConfig, Autonomy } from './config.ts';
 import type { ModelRef } from './model.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { FileScope, ToolScope } from './tool.ts';
 
 /** Who let a run begin: a person or program for a root, another run for a child. */
@@ -13,6 +14,24 @@ export interface SecurityContext {
   readonly policy_version: string;
   /** The initiator's file policy as it was then. */
   readonly files: FileScope;
+}
+
+/** What a run may do and spend (SPEC X2); 0 = nothing. Keys are the journal's own spelling. */
+export interface RunBudget {
+  /** Actions in any hour: effectful tool calls and launches, its own and those of every run below it. */
+  readonly actions_per_hour_max: number;
+  /** Cents of model requests in a day of UTC, its own and those of every run below it. */
+  readonly cost_per_day_max_cents: number;
+  /** It draws from a bucket of its own and not from its caller's: an independent delegate (SPEC G8). */
+  readonly own?: boolean;
+}
+
+/** Whose memory a run has (SPEC X4, S6). */
+export interface RunMemory {
+  /** The agent it writes as. */
+  readonly own: string;
+  /** The agents it may read, itself among them. */
+  readonly readable: readonly string[];
 }
 
 /**
@@ -36,6 +55,10 @@ export interface RunSpec {
   readonly order: 'fifo' | 'eager';
   readonly identical: 'share' | 'run';
   readonly is_subagent: boolean;
+  /** Under its own rights alone, as in a new chat with it, and not below its caller's tools (SPEC G8). */
+  readonly independent?: boolean | undefined;
+  /** What sub-agents above it, or it as one, were launched with (SPEC S4); absent = nothing. */
+  readonly narrowings?: readonly Narrowing[] | undefined;
   readonly session_key: string;
   readonly prompt: string;
   readonly system_prompt: string;
@@ -63,6 +86,10 @@ export interface RunSpec {
   readonly auto_approve: readonly string[];
   readonly always_ask: readonly string[];
   readonly require_tool_approval: boolean;
+  readonly require_approval_for_medium_risk?: boolean | undefined;
+  /** Absent in journals of before: no limit. */
+  readonly budget?: RunBudget | undefined;
+  readonly memory?: RunMemory | undefined;
   readonly scope: ToolScope;
   readonly security: SecurityContext;
 }
