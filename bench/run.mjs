@@ -22,6 +22,8 @@ const CASES = [
   { name: 'loop', flags: [] },
   { name: 'grid', flags: [] },
   { name: 'plans', flags: [] },
+  { name: 'journal', flags: [] },
+  { name: 'recover', flags: [] },
   { name: 'churn', flags: ['--expose-gc'] },
   { name: 'memory', args: ['10000', '8'], flags: ['--expose-gc', '--max-old-space-size=8192'] },
   { name: 'memory', args: ['100000', '5'], flags: ['--expose-gc', '--max-old-space-size=8192'] },

@@ -5,7 +5,8 @@ import { demand, report } from '../support/report.ts';
 import { pause } from '../support/rounds.ts';
 
 const CYCLES = 500;
-const WARM_UPS = 100;
+/** Until then the threads' heaps grow to what the work takes, and stay there. */
+const WARM_UPS = 500;
 
 const host = await openHost({
   agents: {

@@ -37,7 +37,12 @@ const STEPS = [
    CREATE INDEX events_of_runs ON events (type) WHERE type GLOB 'run.*';`,
   // NULL in rows of before: nothing is known of them.
   'ALTER TABLE events ADD COLUMN sum INTEGER;',
+  // Sums are made another way since: those of before say nothing.
+  'UPDATE events SET sum = NULL;',
 ] as const;
+
+/** The layout from which on sums are as `sumOf` makes them. */
+const SUMS_SINCE = 3;
 
 /** What `readVersion` finds: 0 = an empty file, which is a journal without events. */
 export function readVersion(db: SqliteDatabase, file: string): number {
@@ -62,7 +67,7 @@ export function readVersion(db: SqliteDatabase, file: string): number {
 /** The columns that a row of this file has, in the order of the table. */
 export function columnsIn(db: SqliteDatabase): readonly string[] {
   const version = numberOf(db.pragma('user_version')[0], 'user_version');
-  return version < 2 ? ['seq', ...COLUMNS] : ['seq', ...COLUMNS, SUM];
+  return version < SUMS_SINCE ? ['seq', ...COLUMNS] : ['seq', ...COLUMNS, SUM];
 }
 
 /** Brings an empty or older file to this version's layout, all of it or nothing. */

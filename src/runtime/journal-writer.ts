@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { Fault, type FaultWire, messageOf, toWire } from '../base/fault.ts';
+import { type PackedCells, unpackRows } from './journal-cells.ts';
 import { corrupt, gone, unwritable } from './journal-fault.ts';
-import { type Cell, COLUMNS, migrate, readLastSeq, SUM } from './journal-schema.ts';
-import { sumOf } from './journal-sum.ts';
+import { COLUMNS, migrate, readLastSeq, SUM } from './journal-schema.ts';
 import { isDamage, openSqlite, type SqliteDatabase, type SqliteStatement } from './sqlite.ts';
 
 /*
@@ -31,8 +31,7 @@ export type ToWriter =
   | {
       readonly kind: 'rows';
       readonly firstSeq: number;
-      /** Row after row, `COLUMNS.length` cells each: one flat array is the cheapest thing to clone. */
-      readonly cells: readonly Cell[];
+      readonly cells: PackedCells;
     }
   | { readonly kind: 'close' };
 
@@ -132,7 +131,7 @@ function drain(port: MessagePort, first: ToWriter): { rows: Rows[]; closing: boo
   for (let next: ToWriter | undefined = first; next !== undefined; ) {
     if (next.kind === 'close') return { rows, closing: true };
     rows.push(next);
-    cells += next.cells.length;
+    cells += next.cells.shape.length;
     if (cells >= TRANSACTION_CELLS_MAX) break;
     next = receiveMessageOnPort(port)?.message as ToWriter | undefined;
   }
@@ -164,10 +163,9 @@ class EventTable {
       this.#expect(readLastSeq(this.#db), seq); // T3
       for (const { firstSeq, cells } of batches) {
         this.#expect(firstSeq - 1, seq);
-        for (let at = 0; at < cells.length; at += COLUMNS.length) {
+        for (const row of unpackRows(cells, seq)) {
+          this.#insert.run(...row);
           seq += 1;
-          const row = cells.slice(at, at + COLUMNS.length);
-          this.#insert.run(seq, ...row, sumOf(seq, row));
         }
       }
       return seq;

@@ -15,6 +15,7 @@ import type {
   Journal,
   NewEvent,
 } from './journal.ts';
+import { packCells } from './journal-cells.ts';
 import { unwritable } from './journal-fault.ts';
 import { type Batch, JournalQueue, ordinalOf } from './journal-queue.ts';
 import { type JournalReader, openJournalReader } from './journal-reader.ts';
@@ -156,7 +157,7 @@ class SqliteJournal implements Journal {
       cells.push(event.frame_id, event.ts, event.type, event.v, batch.lines[at] ?? '{}');
     });
     this.#port.ref(); // H2
-    this.#tell({ kind: 'rows', firstSeq: batch.firstSeq, cells });
+    this.#tell({ kind: 'rows', firstSeq: batch.firstSeq, cells: packCells(cells) });
   }
 
   #tell(message: ToWriter): void {

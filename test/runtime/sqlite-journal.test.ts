@@ -56,7 +56,7 @@ test('J3: the file is a versioned SQLite database in WAL mode', async () => {
   await openJournal(file);
   const db = openSqlite(file, { readonly: true });
   expect(db.pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }]);
-  expect(db.pragma('user_version')).toEqual([{ user_version: 2 }]);
+  expect(db.pragma('user_version')).toEqual([{ user_version: 3 }]);
   db.close();
 });
 

@@ -1,3 +1,4 @@
+import { auditJournal } from '../../src/runtime/core/audit.ts';
 import {
   actsFollowRecords,
   cutIsKept,
@@ -52,7 +53,14 @@ export const INVARIANTS = {
   'fifo order follows from the calls': fifoFollowsCalls,
   'a note has one receipt': notesAreReceived,
   'plans keep their rules': plansKeepTheirRules,
+  'the doctor finds nothing': nothingIsFound,
 } satisfies Record<string, (story: Story) => void>;
+
+/** Two observers that share no code with each other must agree that a journal is sound. */
+function nothingIsFound({ events }: Story): void {
+  const [first] = auditJournal(events).filter(({ severity }) => severity === 'error');
+  if (first !== undefined) throw new Error(`${first.code}: ${first.words} (seq ${first.seq})`);
+}
 
 export type InvariantName = keyof typeof INVARIANTS;
 
