@@ -27,6 +27,7 @@ import {
   nothingStartsAfterCancel,
   plansKeepTheirRules,
 } from './sim-check-order.ts';
+import { rightsOnlyGoDown } from './sim-check-rights.ts';
 import { Story, type Told } from './sim-story.ts';
 
 /** What must hold of every story, whatever happened in it. Each throws at the first place where it does not. */
@@ -53,6 +54,7 @@ export const INVARIANTS = {
   'fifo order follows from the calls': fifoFollowsCalls,
   'a note has one receipt': notesAreReceived,
   'plans keep their rules': plansKeepTheirRules,
+  'rights only go down': rightsOnlyGoDown,
   'the doctor finds nothing': nothingIsFound,
 } satisfies Record<string, (story: Story) => void>;
 

@@ -87,7 +87,13 @@ function auditBounds(
   );
   const inherited = parent.spec !== null && launch.kind === 'subagent' ? [parent.spec] : [];
   const bounds = [...inherited.map(narrowingOf), ...own];
-  const wider = bounds.flatMap((by) => excessOf(spec, by));
+  const isWriter = inherited.every(
+    ({ memory }) => memory === undefined || memory.own === spec.memory?.own,
+  );
+  const wider = [
+    ...bounds.flatMap((by) => excessOf(spec, by)),
+    ...(isWriter ? [] : ["another agent's memory"]),
+  ];
   expectThat(
     wider.length === 0,
     desk,
