@@ -1,15 +1,12 @@
 import { Fault } from '../base/fault.ts';
-import type { AgentConfig } from './core/config.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { ChildState } from './core/run-state.ts';
 import type { LaunchOrder } from './launch-order.ts';
+import type { RunRequest } from './resolve-run.ts';
 import type { RunTree } from './run-tree.ts';
 
-export interface ChildDefinition {
-  readonly agent: AgentConfig;
-  /** SPEC G8. */
-  readonly independent: boolean;
-}
+/** Which rights a child begins from. */
+export type ChildDefinition = Pick<RunRequest, 'agent' | 'independent' | 'narrowing'>;
 
 /**
  * A child's own definition as it is now: for `spawn_subagent` the caller's, also where that was given inline. For a task
@@ -34,5 +31,7 @@ export function definitionOf(
   if (!agent.enabled && child.kind !== 'subagent') {
     throw new Fault('agent.unusable', `Agent '${agent.id}' was disabled before its launch`);
   }
-  return { agent, independent: again?.mode === 'independent' };
+  const independent = again?.mode === 'independent';
+  const { narrowing } = order;
+  return narrowing === null ? { agent, independent } : { agent, independent, narrowing };
 }

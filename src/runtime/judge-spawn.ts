@@ -1,12 +1,14 @@
 import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
 import { argumentsOf, refused } from './core/call-arguments.ts';
+import { judgeDelegation } from './core/gate.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { type Narrowed, narrow } from './core/narrow.ts';
 import type { CallVerdict } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import { type AskedNarrowing, readSpawnNarrowing, readSpawnPrompt } from './core/spawn-call.ts';
 import { lookUpPaths } from './look-up-paths.ts';
+import { callerOf } from './run-offer.ts';
 import type { RunTree } from './run-tree.ts';
 
 /** SPEC S2: the guards in their order; then what the sub-agent is to be held to (SPEC S4). */
@@ -47,5 +49,6 @@ export function spawnVerdict(
 
 function narrowedBy(tree: RunTree, spec: RunSpec, asked: AskedNarrowing): Narrowed {
   const looked = lookUpPaths(spec.scope.files[0]?.workspaceDir ?? '/', asked);
-  return narrow({ ...spec, mayDelegate: tree.mayDelegate(spec) }, looked);
+  const { allowed: mayDelegate } = judgeDelegation(tree.config, callerOf(spec));
+  return narrow({ ...spec, mayDelegate }, looked);
 }

@@ -4,11 +4,14 @@ import { type AgentConfig, DEFAULT_RUNTIME_PROFILE, type ResolvedConfig } from '
 import { agentsSpec, delegateSpec } from './core/delegate-call.ts';
 import {
   type Caller,
+  type DelegationTarget,
+  findTarget,
   judgeDelegation,
   type RosterEntry,
   reachableTargets,
   roster,
 } from './core/gate.ts';
+import { narrowedRefusal } from './core/independence.ts';
 import { SUBMIT_REVIEW, submitReviewSpec } from './core/plan-review.ts';
 import { planSpecTool } from './core/plan-spec.ts';
 import type { RunSpec } from './core/run-spec.ts';
@@ -73,9 +76,19 @@ export function rosterOfRoot(config: ResolvedConfig, agent: AgentConfig): readon
   return judgeDelegation(config, id).allowed ? roster(config, id, project, at) : [];
 }
 
-/** Was something taken away from it, or from a sub-agent above it (SPEC S4)? */
-export function isNarrowed(spec: RunSpec): boolean {
-  return (spec.narrowings ?? []).length > 0;
+/**
+ * Whom a call of this run means, and whether it may be launched: the one judge for every way to launch a run (SPEC G4, G5,
+ * G8).
+ */
+export function findTargetOf(
+  config: ResolvedConfig,
+  spec: RunSpec,
+  asked: string,
+): DelegationTarget {
+  const target = findTarget(config, callerOf(spec), spec.project, asked);
+  const isNarrowed = (spec.narrowings ?? []).length > 0;
+  if (!target.ok || target.mode === 'bounded' || !isNarrowed) return target;
+  return { ok: false, words: narrowedRefusal(target.agent.id, spec.agent_id) };
 }
 
 /** Who asks, as the gates of delegation see it. */

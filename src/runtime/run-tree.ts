@@ -12,11 +12,9 @@ import { eventId } from './core/event.ts';
 import {
   type DelegationTarget,
   depthRefusal,
-  findTarget,
   judgeDelegation,
   type RosterEntry,
 } from './core/gate.ts';
-import { narrowedRefusal } from './core/independence.ts';
 import { outcomeOf } from './core/outcome.ts';
 import { suspectsOf } from './core/resumption.ts';
 import { runMachine } from './core/run.ts';
@@ -29,7 +27,7 @@ import type { EnginePort } from './engine.ts';
 import { orderOf } from './launch-order.ts';
 import { Quarantine } from './quarantine.ts';
 import type { RootRequest } from './root-request.ts';
-import { briefOf, callerOf, isNarrowed, rosterOfRoot, runControlTool } from './run-offer.ts';
+import { briefOf, callerOf, findTargetOf, rosterOfRoot, runControlTool } from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
 import { SpecText } from './spec-text.ts';
@@ -115,11 +113,8 @@ export class RunTree {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
     if (order.isRework) this.#reserveRework(parent.runId);
-    const { agent, independent } = definitionOf(this, spec, child, order);
     const childSpec = this.#templates.resolve(this.#config, this.tools(), {
-      agent,
-      independent,
-      ...(order.narrowing !== null && { narrowing: order.narrowing }),
+      ...definitionOf(this, spec, child, order),
       raw: spec.raw && child.kind === 'subagent',
       origin: child.kind,
       prompt: order.prompt,
@@ -227,16 +222,8 @@ export class RunTree {
     return null;
   }
 
-  /** Whom a call means, and whether it may be launched: for every way to launch one the same judge (SPEC G4, G5, G8). */
   findTarget(spec: RunSpec, asked: string): DelegationTarget {
-    const target = findTarget(this.#config, callerOf(spec), spec.project, asked);
-    if (!target.ok || target.mode === 'bounded' || !isNarrowed(spec)) return target;
-    return { ok: false, words: narrowedRefusal(target.agent.id, spec.agent_id) };
-  }
-
-  /** SPEC G1, whatever its depth. */
-  mayDelegate(spec: RunSpec): boolean {
-    return judgeDelegation(this.#config, callerOf(spec)).allowed;
+    return findTargetOf(this.#config, spec, asked);
   }
 
   /** The data of a run's `run.started` as JSON. */

@@ -115,6 +115,19 @@ test('G4: a delegate of another project is warned of: it can never be reached', 
   ]);
 });
 
+test('G8: an independent entry whose target always asks is warned of: it can never be called', () => {
+  const risks =
+    '[risk_profiles.wary]\nalways_ask = ["shell"]\n[risk_profiles.calm]\nalways_ask = []\n';
+  const to = (mode: string, profile: string) =>
+    warningsOf(
+      `${MODEL}${risks}[agents.a]\n${AGENT}delegates = [{ agent = "b", mode = "${mode}" }]\n[agents.b]\n${AGENT}risk_profile = "${profile}"\n`,
+    );
+  expect(to('independent', 'wary')).toEqual([
+    '9: agents.a.delegates[0].mode: risk profile "wary" of this target has always_ask entries, so that every call of it is refused; use "bounded" or another risk profile',
+  ]);
+  expect([...to('bounded', 'wary'), ...to('independent', 'calm')]).toEqual([]);
+});
+
 test('a scenario that is not there yet is warned of', () => {
   const [warning] = warningsOf('[providers.models.scripted.s]\nfile = "later.json"\n');
   expect(warning).toMatch(
