@@ -224,3 +224,20 @@ test('S4, G7: where the configuration changed, a sub-agent has what both it and 
     { numRuns: 500 },
   );
 });
+
+test('G8: an independent delegate has just what a new chat with it has, whoever its caller is', () => {
+  fc.assert(
+    fc.property(policies, policies, (own, other) => {
+      const config = configOf(own, other);
+      const parent = launch(config, 'lead');
+      const alone = launch(config, 'b', { parent, independent: true });
+      const chat = launch(config, 'b', { workspaceDir: join(dir, 'ws/b') });
+      for (const key of ['tools', 'scope', 'autonomy', 'auto_approve', 'always_ask'] as const) {
+        expect(alone[key], key).toEqual(chat[key]);
+      }
+      expect(alone.budget).toEqual({ ...chat.budget, own: true });
+      expect(alone.memory).toEqual(chat.memory);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentInit } from '../../src/runtime/core/agent-protocol.ts';
+import { auditJournal } from '../../src/runtime/core/audit.ts';
+import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import type { Message } from '../../src/runtime/core/message.ts';
 import type { ModelAnswer } from '../../src/runtime/core/model.ts';
 import type { RunSpec } from '../../src/runtime/core/run-spec.ts';
@@ -39,8 +41,18 @@ function model(init: AgentInit, _history: readonly Message[], turn: number): Mod
   ]);
 }
 
+/** As it was written before runs could be narrowed, be independent, or have a budget or a memory. */
+function asOfBefore(event: JournalEvent): JournalEvent {
+  const { data } = event;
+  if (event.type !== 'run.started') return event;
+  const { independent, narrowings, budget, memory, ...rest } = data;
+  const { require_approval_for_medium_risk: _later, ...before } = rest;
+  expect([independent, narrowings, budget, memory]).not.toContain(undefined);
+  return { ...event, data: before };
+}
+
 /** A root whose host dies in its first turn and whose next host has another configuration. */
-async function resumedUnder(later: object) {
+async function resumedUnder(later: object, fields: 'all' | 'those of before' = 'all') {
   const first = new SimWorld({ config: configOf({}), random: seededRandom(1), model });
   const lead = first.tree.config.agents.get('lead');
   if (lead === undefined) throw new Error('no lead');
@@ -57,7 +69,7 @@ async function resumedUnder(later: object) {
     calledOff: null,
   });
   while (!first.events.some(({ type }) => type === 'tool.started')) await first.runFor(1);
-  const { events } = first;
+  const events = fields === 'all' ? first.events : first.events.map(asOfBefore);
   const world = new SimWorld({
     config: later,
     random: seededRandom(2),
@@ -108,6 +120,17 @@ describe('a tree that goes on after its configuration changed', () => {
     ]);
     expect(sub?.narrowings).toEqual([{ excluded_tools: ['post'] }]);
     expect(sub?.tools).not.toContain('post');
+  });
+
+  it('J2: goes on from a record of before as from one of now', async () => {
+    const { specs, events } = await resumedUnder(configOf({}), 'those of before');
+    expect(auditJournal(events).filter(({ severity }) => severity !== 'info')).toEqual([]);
+    expect(specs.get('/subagent/03')).toMatchObject({
+      narrowings: [{ excluded_tools: ['post'] }],
+      budget: { actions_per_hour_max: 1000 },
+      memory: { own: 'lead', readable: ['lead'] },
+    });
+    expect(specs.get('/delegate/02')?.independent).toBe(true);
   });
 
   it('G8: starts no independent run that the new configuration no longer lets be one', async () => {

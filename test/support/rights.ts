@@ -94,6 +94,7 @@ function limitsBeyond(lesser: RunSpec, greater: RunSpec): string[] {
 }
 
 function memoryBeyond({ memory }: RunSpec, greater: RunSpec): string[] {
+  if (greater.memory === undefined) return []; // A record of before says nothing of it.
   const more = memory?.readable.filter((name) => !greater.memory?.readable.includes(name)) ?? [];
   const names = more.map((name) => `memory of ${name}`);
   return memory?.own === greater.memory?.own ? names : [...names, `writes as ${memory?.own}`];
