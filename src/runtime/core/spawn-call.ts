@@ -37,7 +37,16 @@ type Read<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly words: string };
 
-const list = (description: string) => ({ type: 'array', items: { type: 'string' }, description });
+/** Entries of one list, and characters of one entry: paths among them are looked up while other runs wait. */
+const ENTRIES_MAX = 64;
+const ENTRY_CHARS_MAX = 1024;
+
+const list = (description: string) => ({
+  type: 'array',
+  items: { type: 'string', maxLength: ENTRY_CHARS_MAX },
+  maxItems: ENTRIES_MAX,
+  description,
+});
 const flag = (description: string) => ({ type: 'boolean', description });
 
 /** The schema of each field, which is also what its value is checked against: one list for both. */
@@ -68,6 +77,15 @@ const POLICY_FIELDS = {
   max_cost_per_day_cents: { type: 'number', minimum: 0 },
 } satisfies Record<keyof AskedPolicy, JsonObject>;
 
+const TEXTS = `a list of at most ${ENTRIES_MAX} texts of at most ${ENTRY_CHARS_MAX} characters`;
+
+const PATH_FIELDS = [
+  'allowed_roots',
+  'allowed_roots_read_only',
+  'allowed_roots_write_only',
+  'forbidden_paths',
+];
+
 const ARGUMENTS = ['prompt', 'policy', 'allowed_agent_aliases'];
 
 /** SPEC S2: the prompt of a `spawn_subagent` call without blanks around it; `null` where there is none. */
@@ -89,7 +107,7 @@ export function readSpawnNarrowing(args: JsonObject): Read<AskedNarrowing | null
   }
   const aliases = args['allowed_agent_aliases'] ?? null;
   if (aliases !== null && !isTexts(aliases)) {
-    return refused("spawn_subagent: 'allowed_agent_aliases' must be a list of texts");
+    return refused(`spawn_subagent: 'allowed_agent_aliases' must be ${TEXTS}`);
   }
   const policy = readPolicy(args['policy'] ?? {});
   if (!policy.ok) return policy;
@@ -116,7 +134,10 @@ function fieldFault(name: string, value: Json): string | null {
     return `unknown field 'policy.${name}'${hint}; allowed: ${Object.keys(fields).join(', ')}`;
   }
   const wanted = wantedBy(schema, value);
-  return wanted === null ? null : `'policy.${name}' must be ${wanted}, found ${shown(value)}`;
+  if (wanted !== null) return `'policy.${name}' must be ${wanted}, found ${shown(value)}`;
+  const home = PATH_FIELDS.includes(name) && Array.isArray(value) && value.find(isInHome);
+  if (typeof home !== 'string') return null;
+  return `'policy.${name}' holds ${shown(home)}: "~" is not expanded; paths start in the workspace`;
 }
 
 /** What the value should be, in words; `null` where it is that. */
@@ -127,7 +148,7 @@ function wantedBy(schema: JsonObject, value: Json): string | null {
       return allowed.some((each) => each === value) ? null : `one of ${allowed.join(', ')}`;
     }
     case 'array':
-      return isTexts(value) ? null : 'a list of texts';
+      return isTexts(value) ? null : TEXTS;
     case 'boolean':
       return typeof value === 'boolean' ? null : 'true or false';
     case 'object':
@@ -156,7 +177,16 @@ function isTable(value: Json): value is JsonObject {
 }
 
 function isTexts(value: Json): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return (
+    Array.isArray(value) &&
+    value.length <= ENTRIES_MAX &&
+    value.every((each) => typeof each === 'string' && each.length <= ENTRY_CHARS_MAX)
+  );
+}
+
+/** A rule for such a path would be a rule for another one. */
+function isInHome(path: Json): boolean {
+  return path === '~' || (typeof path === 'string' && path.startsWith('~/'));
 }
 
 function shown(value: Json): string {

@@ -7,6 +7,8 @@ import {
   spawnSubagentSpec,
 } from '../../../src/runtime/core/spawn-call.ts';
 
+const TEXTS = 'a list of at most 64 texts of at most 1024 characters';
+
 test('S2: the prompt is a text that is not blank, without the blanks around it', () => {
   expect(readSpawnPrompt({ prompt: ' p ' })).toBe('p');
   for (const args of [{}, { prompt: ' \n' }, { prompt: 7 }, { prompt: null }]) {
@@ -65,8 +67,12 @@ describe('S4: the narrowing of a spawn_subagent call', () => {
     ],
     [{ autonomy: 1 }, `'policy.autonomy' must be one of read_only, supervised, full, found 1`],
     [{ workspace_only: 'yes' }, `'policy.workspace_only' must be true or false, found "yes"`],
-    [{ allowed_roots: 'src' }, `'policy.allowed_roots' must be a list of texts, found "src"`],
-    [{ always_ask: [1] }, `'policy.always_ask' must be a list of texts, found [1]`],
+    [{ allowed_roots: 'src' }, `'policy.allowed_roots' must be ${TEXTS}, found "src"`],
+    [{ always_ask: [1] }, `'policy.always_ask' must be ${TEXTS}, found [1]`],
+    [
+      { forbidden_paths: ['a', '~/.ssh'] },
+      `'policy.forbidden_paths' holds "~/.ssh": "~" is not expanded; paths start in the workspace`,
+    ],
     [{ shell_timeout_secs: 0 }, `'policy.shell_timeout_secs' must be a number above 0, found 0`],
     [
       { max_actions_per_hour: 1.5 },
@@ -94,12 +100,26 @@ describe('S4: the narrowing of a spawn_subagent call', () => {
   test.each<[JsonObject, string]>([
     [{ policy: [] }, "'policy' must be an object"],
     [{ policy: 'none' }, "'policy' must be an object"],
-    [{ allowed_agent_aliases: 'a' }, "'allowed_agent_aliases' must be a list of texts"],
+    [{ allowed_agent_aliases: 'a' }, `'allowed_agent_aliases' must be ${TEXTS}`],
   ])('that is none is refused: %j', (args, words) => {
     expect(readSpawnNarrowing({ prompt: 'p', ...args })).toEqual({
       ok: false,
       words: `spawn_subagent: ${words}`,
     });
+  });
+
+  test('is bounded in the length of its lists and of what they hold', () => {
+    const many = (length: number) => Array.from({ length }, (_, at) => `p${at}`);
+    const long = (length: number) => ['p'.repeat(length)];
+    for (const [fits, tooMuch] of [
+      [many(64), many(65)],
+      [long(1024), long(1025)],
+    ]) {
+      expect(readSpawnNarrowing({ policy: { allowed_roots: fits ?? [] } }).ok).toBe(true);
+      const read = readSpawnNarrowing({ policy: { allowed_roots: tooMuch ?? [] } });
+      expect(read.ok ? '' : read.words).toContain(`must be ${TEXTS}, found [`);
+      expect(readSpawnNarrowing({ allowed_agent_aliases: tooMuch ?? [] }).ok).toBe(false);
+    }
   });
 
   test('of an unknown field is refused with the nearest and all that there are', () => {
