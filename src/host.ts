@@ -1,40 +1,33 @@
 // The composition root of a local host: the one place that names concrete journals, pools and tools. A `Troupe` owns its
 // state directory, its threads and its runs, and gives all of them back on `close`.
 import { mkdirSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { EventEmitter } from 'eventemitter3';
 import { systemClock } from './actors/system-clock.ts';
 import { askerOf } from './approval-asker.ts';
 import { Fault } from './base/fault.ts';
-import { abortWords, cancelOnAbort } from './cancel-on-abort.ts';
+import { cancelOnAbort } from './cancel-on-abort.ts';
 import { serveControl } from './control.ts';
+import { CronSchedule, originOf } from './cron-schedule.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
 import { namedProviders } from './named-providers.ts';
 import { checkOpenOptions } from './open-options.ts';
 import type { Run } from './run.ts';
 import { runHandle } from './run-handle.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
+import { type CronJob, type CronOrigin, jobOf } from './runtime/core/cron.ts';
 import type { RosterEntry } from './runtime/core/gate.ts';
 import type { Journal } from './runtime/journal.ts';
 import { loadConfig } from './runtime/load-config.ts';
 import { NoteReceipts } from './runtime/note-receipts.ts';
-import { freezeSecurity } from './runtime/resolve-run.ts';
 import type { RunSupervisor } from './runtime/run-supervisor.ts';
 import { RunTree } from './runtime/run-tree.ts';
-import { type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
+import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
 import { openSqliteJournal } from './runtime/sqlite-journal.ts';
 import { openStateDir, type StateDir } from './runtime/state-dir.ts';
 import { systemRandom } from './runtime/system-random.ts';
 import { type RecoveredRun, readTree, unfinishedRoots } from './runtime/unfinished-runs.ts';
-import {
-  type ConfigSource,
-  checkStart,
-  chooseAgent,
-  initiatorFiles,
-  type StartRequest,
-  workspaceFor,
-} from './start-request.ts';
+import { type ConfigSource, chooseAgent, rootRequest, type StartRequest } from './start-request.ts';
 import { threadEntry } from './thread-entry.ts';
 import { gatherTools } from './tool-catalogue.ts';
 import { Shells } from './tools/shell.ts';
@@ -48,6 +41,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   readonly #engine: LocalEngine;
   readonly #tree: RunTree;
   readonly #receipts: NoteReceipts;
+  readonly #cron: CronSchedule;
   #control: { close(): Promise<void> } | null = null;
   #closed: Promise<void> | null = null;
   /** One at a time: two that read the same journal would take up the same runs. */
@@ -65,7 +59,9 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     const config = loadConfig(source, { agents });
     const shells = new Shells();
     const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? [], shells);
-    const state = openStateDir(makeParent(resolve(options.stateDir ?? '.troupe')));
+    const stateDir = resolve(options.stateDir ?? '.troupe');
+    mkdirSync(dirname(stateDir), { recursive: true });
+    const state = openStateDir(stateDir);
     const journal = openSqliteJournal({
       file: state.journalFile,
       entry: threadEntry('journal'),
@@ -93,6 +89,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
       troupe = new Troupe({ config, source, agents }, state, engine, options);
       await troupe.#listen(options.onLog);
       if (options.resume === true) await troupe.resume();
+      if (options.cron === true) await troupe.#cron.begin();
       return troupe;
     } catch (thrown) {
       await troupe?.close({ cancel: 'it could not be opened' });
@@ -121,6 +118,14 @@ export class Troupe extends EventEmitter<TroupeEvents> {
       onDelta: (runId, turn, text) => this.emit('delta', { runId, turn, text }),
     });
     this.#receipts = new NoteReceipts(engine.journal);
+    this.#cron = new CronSchedule({
+      clock: engine.clock,
+      jobs: config.cron,
+      journal: engine.journal,
+      start: (job, origin) => this.#startJob(job, origin),
+      live: () => this.#tree.live(),
+      log: (level, text, fields) => options.onLog?.(level, text, fields),
+    });
     engine.journal.subscribe((events) => {
       if (this.listenerCount('event') > 0) for (const event of events) this.emit('event', event);
     });
@@ -154,26 +159,28 @@ export class Troupe extends EventEmitter<TroupeEvents> {
    */
   async start(request: StartRequest): Promise<Run> {
     if (this.#closed !== null) throw closed();
-    checkStart(request);
-    const { agent, raw } = chooseAgent(this.#source, request);
-    const workspaceDir = workspaceFor(request, agent, this.#source.config);
-    const supervisor = this.#tree.startRoot({
-      agent,
-      raw,
-      prompt: request.prompt,
-      origin: 'user',
-      project: request.project ?? agent.project,
-      security: freezeSecurity(
-        request.principal ?? userInfo().username,
-        request.orgPosition ?? null,
-        initiatorFiles(request, workspaceDir, [this.#state.path]),
-      ),
-      workspaceDir,
-      maxTurns: request.maxTurns ?? null,
-      calledOff: request.signal?.aborted === true ? abortWords(request.signal) : null,
-    });
+    const asked = rootRequest(this.#source, request, this.#state.path);
+    const supervisor = this.#tree.startRoot(asked);
     cancelOnAbort(request.signal, supervisor);
     return this.#handle(supervisor);
+  }
+
+  /**
+   * Starts a job of `[[cron]]` now, enabled or not, whatever its schedule says; its times stay as they are.
+   * @throws Fault `argument.invalid` (no such job), and as `start`.
+   */
+  async startCron(jobId: string, signal?: AbortSignal): Promise<Run> {
+    if (this.#closed !== null) throw closed();
+    const job = jobOf(this.config, jobId);
+    const supervisor = this.#startJob(job, originOf(job, null), signal);
+    cancelOnAbort(signal, supervisor);
+    return this.#handle(supervisor);
+  }
+
+  #startJob(job: CronJob, cron: CronOrigin, signal?: AbortSignal): RunSupervisor {
+    const asked = { agent: job.agentId, prompt: job.prompt, ...(signal && { signal }) };
+    const request = rootRequest(this.#source, asked, this.#state.path);
+    return this.#tree.startRoot({ ...request, origin: 'cron', cron });
   }
 
   /**
@@ -238,6 +245,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
    */
   close(options: { readonly cancel?: string } = {}): Promise<void> {
     if (options.cancel !== undefined) this.#cancelAll(options.cancel);
+    this.#cron.stop();
     this.#closed ??= this.#close();
     return this.#closed;
   }
@@ -286,15 +294,6 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   }
 }
 
-function makeParent(stateDir: string): string {
-  mkdirSync(dirname(stateDir), { recursive: true });
-  return stateDir;
-}
-
 function closed(): Fault {
   return new Fault('host.closed', 'this troupe is closed; open another one');
-}
-
-function noSuchRun(runId: string): Fault {
-  return new Fault('run.not-found', `no run '${runId}' in this journal; \`troupe ps\` lists them`);
 }

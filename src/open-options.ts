@@ -35,6 +35,7 @@ const OPTIONS: ReadonlyMap<string, Expectation> = new Map([
   ['stateDir', { words: 'a path', fits: isText }],
   ['threads', threads],
   ['computeThreads', threads],
+  ['cron', { words: 'true or false', fits: (value) => typeof value === 'boolean' }],
   ['resume', { words: 'true or false', fits: (value) => typeof value === 'boolean' }],
   [
     'tools',

@@ -1,11 +1,15 @@
 import { realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import { Fault } from './base/fault.ts';
+import { abortWords } from './cancel-on-abort.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import { foldName } from './runtime/core/gate.ts';
 import { nearest } from './runtime/core/nearest.ts';
 import type { FileScope } from './runtime/core/tool.ts';
 import { loadConfig } from './runtime/load-config.ts';
+import { freezeSecurity } from './runtime/resolve-run.ts';
+import type { RootRequest } from './runtime/root-request.ts';
 
 export interface StartRequest {
   /**
@@ -51,7 +55,7 @@ export interface ConfigSource {
 }
 
 /** @throws Fault `argument.invalid` naming the key, what was found and what is expected. */
-export function checkStart(request: StartRequest): void {
+function checkStart(request: StartRequest): void {
   if (!isObject(request)) {
     throw new Fault('argument.invalid', `start: expected an object, found ${describe(request)}`);
   }
@@ -176,11 +180,7 @@ function inlineAgent({ source, agents, config }: ConfigSource, definition: objec
 }
 
 /** @throws Fault `argument.invalid` if there is no such folder. */
-export function workspaceFor(
-  request: StartRequest,
-  agent: AgentConfig,
-  config: ResolvedConfig,
-): string {
+function workspaceFor(request: StartRequest, agent: AgentConfig, config: ResolvedConfig): string {
   const path = resolve(request.workspace ?? agent.workspaceDir ?? config.baseDir);
   let real: string;
   try {
@@ -192,8 +192,38 @@ export function workspaceFor(
   throw new Fault('argument.invalid', `the workspace ${path} is not a folder`);
 }
 
+/**
+ * What a start means: whose definition, where, under whose authority. `statePath` is what no tool may write.
+ * @throws Fault as `checkStart`, `chooseAgent` and `workspaceFor`.
+ */
+export function rootRequest(
+  source: ConfigSource,
+  request: StartRequest,
+  statePath: string,
+): RootRequest {
+  checkStart(request);
+  const { agent, raw } = chooseAgent(source, request);
+  const workspaceDir = workspaceFor(request, agent, source.config);
+  return {
+    agent,
+    raw,
+    prompt: request.prompt,
+    origin: 'user',
+    cron: null,
+    project: request.project ?? agent.project,
+    security: freezeSecurity(
+      request.principal ?? userInfo().username,
+      request.orgPosition ?? null,
+      initiatorFiles(request, workspaceDir, [statePath]),
+    ),
+    workspaceDir,
+    maxTurns: request.maxTurns ?? null,
+    calledOff: request.signal?.aborted === true ? abortWords(request.signal) : null,
+  };
+}
+
 /** The initiator's file policy: what the caller said of it, and nothing more than troupe's own state besides. */
-export function initiatorFiles(
+function initiatorFiles(
   request: StartRequest,
   workspaceDir: string,
   protectedPaths: readonly string[],

@@ -4,6 +4,11 @@ import type { Random } from './base/random.ts';
 import type { JournalEvent } from './runtime/core/event.ts';
 import type { AnyTool } from './tools/invoke-tool.ts';
 
+export type LogLevel = 'info' | 'warn' | 'error';
+
+/** What a line is about, for programs that read logs. */
+export type LogFields = Readonly<Record<string, string | number | null>>;
+
 export interface TroupeOptions {
   /** Path of a `troupe.toml`, or the same tables as an object; default `troupe.toml` in the working directory. */
   readonly config?: string | object;
@@ -15,6 +20,8 @@ export interface TroupeOptions {
   readonly threads?: number;
   /** Threads for CPU-bound tools; default `[runtime] compute_threads`, else the number of cores. */
   readonly computeThreads?: number;
+  /** Start the jobs of `[[cron]]` when they are due, until `close` (SPEC X5). Off by default. */
+  readonly cron?: boolean;
   /** Take up every run again that an earlier host on this state directory left unfinished (SPEC J5). */
   readonly resume?: boolean;
   /** Modules whose exported tools run on troupe's threads (SPEC L1). */
@@ -23,8 +30,8 @@ export interface TroupeOptions {
   readonly hostTools?: readonly AnyTool[];
   /** Asked before a call that needs a person's approval; without it such calls are denied at once. */
   readonly onApproval?: ApprovalAsker;
-  /** Told in one line of what an operator may want to know: a thread that died, a journal that failed. */
-  readonly onLog?: (level: 'warn' | 'error', text: string) => void;
+  /** Told in one line of what an operator may want to know: a thread that died, a journal that failed, a job that was due. */
+  readonly onLog?: (level: LogLevel, text: string, fields?: LogFields) => void;
   readonly clock?: Clock;
   readonly random?: Random;
 }

@@ -4,7 +4,7 @@ import { Fault } from './base/fault.ts';
 import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
 import type { EventFilter } from './runtime/journal.ts';
 import { openJournalReader } from './runtime/journal-reader.ts';
-import { type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
+import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
 import { stateLayout } from './runtime/state-dir.ts';
 
 export type { RunSummary, RunTreeView };
@@ -89,8 +89,4 @@ function readAll(
     if (thrown instanceof Fault) return thrown;
     throw thrown;
   }
-}
-
-function noSuchRun(runId: string): Fault {
-  return new Fault('run.not-found', `no run '${runId}' in this journal; \`troupe ps\` lists them`);
 }

@@ -7,6 +7,9 @@ import { checkCommand } from './check.ts';
 import { type Context, type GlobalOptions, LOG_LEVELS } from './context.ts';
 import { EXIT, exitOfFault } from './core/exit-code.ts';
 import { safeBlock } from './core/plain-text.ts';
+import { cronListCommand, cronNextCommand } from './cron.ts';
+import { cronRunCommand } from './cron-run.ts';
+import { cronStartCommand } from './cron-start.ts';
 import { doctorCommand } from './doctor.ts';
 import { initCommand } from './init.ts';
 import { logCommand } from './log.ts';
@@ -18,7 +21,7 @@ import { Terminal } from './terminal.ts';
 import { treeCommand } from './tree.ts';
 
 /** Commands of SPEC section 14 that this version does not have; none of them is offered by the help. */
-const LATER = ['approve', 'deny', 'cron', 'serve'];
+const LATER = ['approve', 'deny', 'serve'];
 
 /** Runs one command line. @returns the exit code (SPEC K1). */
 export async function runCli(argv: readonly string[]): Promise<number> {
@@ -75,6 +78,7 @@ function programOf(terminal: Terminal, ended: (code: number) => void): Command {
   addRuns(program, run);
   addViews(program, run);
   addSteering(program, run);
+  addCron(program, run);
   addConfiguration(program, run);
   addLater(program, terminal, ended);
   return program;
@@ -146,6 +150,30 @@ function addSteering(program: Command, run: Runner): void {
     });
 }
 
+function addCron(program: Command, run: Runner): void {
+  const cron = program
+    .command('cron')
+    .description('list the jobs of [[cron]], or run them')
+    .action(() => run(cronListCommand));
+  cron
+    .command('start')
+    .description('stay, and start each job when it is due')
+    .action(() => run(cronStartCommand));
+  cron
+    .command('run-now')
+    .description('run a job now, whatever its schedule says, and wait for its answer')
+    .argument('<job>', 'its id')
+    .action((job: string) => run((context) => cronRunCommand(context, job)));
+  cron
+    .command('next')
+    .description('print when a job is due next')
+    .argument('<job>', 'its id')
+    .option('--count <times>', 'how many times', positive, 5)
+    .action((job: string, options: { count: number }) =>
+      run((context) => cronNextCommand(context, { ...options, job })),
+    );
+}
+
 function addConfiguration(program: Command, run: Runner): void {
   program
     .command('agents')
@@ -177,7 +205,6 @@ function addLater(program: Command, terminal: Terminal, ended: (code: number) =>
 }
 
 function instead(name: string): string {
-  if (name === 'cron') return 'let the system start `troupe run` at the times you want';
   if (name === 'serve') return 'the library starts and follows runs from a program';
   return 'a program decides through `onApproval`, a profile through auto_approve';
 }

@@ -1,5 +1,5 @@
 import { Troupe } from '../host.ts';
-import type { RunOutcome } from '../run.ts';
+import type { Run, RunOutcome } from '../run.ts';
 import type { JournalEvent } from '../runtime/core/event.ts';
 import { unfinishedIn } from '../viewer.ts';
 import { checkedConfig } from './checked-config.ts';
@@ -23,16 +23,33 @@ export interface RunArguments {
 
 /** `troupe run`: starts a root run here, shows it, and ends with it. */
 export async function runCommand(context: Context, args: RunArguments): Promise<number> {
-  const { terminal, options } = context;
   checkedConfig(context);
   const prompt = await readPrompt(args.prompt);
+  const { agent, project, workspace, maxTurns } = args;
+  return carryRun(context, (troupe, signal) =>
+    troupe.start({
+      agent,
+      prompt,
+      signal,
+      ...(project === undefined ? {} : { project }),
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(maxTurns === undefined ? {} : { maxTurns }),
+    }),
+  );
+}
+
+type Start = (troupe: Troupe, signal: AbortSignal) => Promise<Run>;
+
+/** Starts a root run in a host of its own, shows it, and ends with it. @returns the exit code. */
+export async function carryRun(context: Context, start: Start): Promise<number> {
+  const { terminal, options } = context;
   const stop = new AbortController();
   const signals = onStopSignals((signal) => {
     if (!options.quiet) terminal.say(`${signal}: cancelling; once more kills`);
     stop.abort(`stopped by the user (${signal})`);
   });
   try {
-    const outcome = await runIn(context, { ...args, prompt }, stop.signal);
+    const outcome = await runIn(context, start, stop.signal);
     showOutcome(context, outcome);
     return exitOfStatus(outcome.status);
   } finally {
@@ -40,11 +57,7 @@ export async function runCommand(context: Context, args: RunArguments): Promise<
   }
 }
 
-async function runIn(
-  context: Context,
-  { agent, prompt, project, workspace, maxTurns }: RunArguments & { readonly prompt: string },
-  signal: AbortSignal,
-): Promise<RunOutcome> {
+async function runIn(context: Context, start: Start, signal: AbortSignal): Promise<RunOutcome> {
   const { terminal, options } = context;
   const log = diagnostics(context);
   const troupe = await Troupe.open({
@@ -60,14 +73,7 @@ async function runIn(
   try {
     const unfinished = options.quiet ? 0 : unfinishedIn(options.state).value.length;
     if (unfinished > 0) terminal.say(unfinishedWords(unfinished));
-    const run = await troupe.start({
-      agent,
-      prompt,
-      signal,
-      ...(project === undefined ? {} : { project }),
-      ...(workspace === undefined ? {} : { workspace }),
-      ...(maxTurns === undefined ? {} : { maxTurns }),
-    });
+    const run = await start(troupe, signal);
     if (!options.quiet) terminal.say(`run ${run.id}`);
     const progress = openProgress(context, [run.id], wallClock);
     for (const event of early.splice(0)) progress.see(event);

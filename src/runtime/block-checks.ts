@@ -9,6 +9,7 @@ import {
 import { formatPath, type KeyPath } from './core/key-path.ts';
 import { nearest } from './core/nearest.ts';
 import { looksLikeKey, namesSecret } from './core/secret-look.ts';
+import { isTimeZone, scheduleFault } from './cron-times.ts';
 import { listOf, type RawTable, tableOf, tablesOf, textOf } from './raw-config.ts';
 
 type Report = (path: KeyPath, words: FaultWords) => void;
@@ -176,6 +177,7 @@ function cronFaults(look: ConfigLook, report: Report): void {
         expected: 'an id of its own',
       });
     }
+    cronTimeFaults(['cron', index], job, report);
     if (agent !== null && !agents.includes(agent)) {
       report(['cron', index, 'agent'], {
         found: describeValue(agent),
@@ -186,4 +188,21 @@ function cronFaults(look: ConfigLook, report: Report): void {
       });
     }
   }
+}
+
+function cronTimeFaults(at: KeyPath, job: Unchecked<CronTable>, report: Report): void {
+  const schedule = textOf(job.schedule);
+  const fault = schedule === null ? null : scheduleFault(schedule);
+  if (fault !== null) {
+    report([...at, 'schedule'], {
+      found: `${describeValue(schedule)} (${fault})`,
+      expected: 'five cron fields: minute, hour, day of month, month, day of week ("0 7 * * 1-5")',
+    });
+  }
+  const zone = textOf(job.time_zone);
+  if (zone === null || isTimeZone(zone)) return;
+  report([...at, 'time_zone'], {
+    found: describeValue(zone),
+    expected: 'an IANA time zone ("Europe/Paris", "UTC")',
+  });
 }

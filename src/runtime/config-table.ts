@@ -121,7 +121,11 @@ export interface McpServerTable {
 
 export interface CronTable {
   readonly id: string;
+  readonly schedule: string;
+  readonly time_zone?: string;
   readonly agent: string;
+  readonly prompt: string;
+  readonly enabled?: boolean;
 }
 
 export interface RuntimeTable {

@@ -2,6 +2,7 @@ import type { ConfigFiles } from './config-look.ts';
 import type {
   AgentTable,
   ConfigTable,
+  CronTable,
   ProviderTable,
   ProviderTables,
   RiskProfileTable,
@@ -18,6 +19,7 @@ import {
   type RuntimeProfile,
   type RuntimeSettings,
 } from './core/config.ts';
+import type { CronJob } from './core/cron.ts';
 import type { ProviderEntry } from './core/model.ts';
 
 export interface ResolveOptions {
@@ -47,7 +49,19 @@ export function resolveConfig(table: ConfigTable, options: ResolveOptions): Reso
       dailyRuns: project.daily_runs ?? null,
     })),
     runtime: resolveRuntime(table.runtime ?? {}, options.cores),
+    cron: (table.cron ?? []).map(resolveJob),
     journal: { sync: table.journal?.sync ?? 'full' },
+  };
+}
+
+function resolveJob(job: CronTable): CronJob {
+  return {
+    id: job.id,
+    schedule: job.schedule,
+    timeZone: job.time_zone ?? null,
+    agentId: job.agent,
+    prompt: job.prompt,
+    enabled: job.enabled ?? true,
   };
 }
 

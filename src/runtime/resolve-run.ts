@@ -11,6 +11,7 @@ import {
   type RiskProfile,
   type RuntimeProfile,
 } from './core/config.ts';
+import type { CronOrigin } from './core/cron.ts';
 import type { ProviderEntry } from './core/model.ts';
 import { type Narrowing, narrowingOf, type Rights, withinNarrowings } from './core/narrowing.ts';
 import type { RunMemory, RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
@@ -25,6 +26,8 @@ export interface RunRequest {
   readonly raw: boolean;
   readonly origin: RunOrigin;
   readonly prompt: string;
+  /** The job that a root belongs to; `null` for every other run. */
+  readonly cron: CronOrigin | null;
   readonly rootRunId: string;
   readonly parent: RunSpec | null;
   /** The project a root was started in; a child stays in its parent's. */
@@ -75,6 +78,7 @@ export function resolveRun(
     origin: request.origin,
     raw: request.raw,
     inline: request.raw ? agent : null,
+    cron: request.cron,
     root_run_id: request.rootRunId,
     depth,
     depth_max: depthMax,

@@ -1,4 +1,5 @@
 import type { AgentConfig } from './core/config.ts';
+import type { CronOrigin } from './core/cron.ts';
 import type { RunOrigin, SecurityContext } from './core/run-spec.ts';
 
 /** What starts a root run. */
@@ -7,6 +8,8 @@ export interface RootRequest {
   readonly raw: boolean;
   readonly prompt: string;
   readonly origin: Extract<RunOrigin, 'user' | 'cron'>;
+  /** The job that is due; `null` where a person or a program started the run. */
+  readonly cron: CronOrigin | null;
   readonly security: SecurityContext;
   readonly project: string | null;
   readonly workspaceDir: string;

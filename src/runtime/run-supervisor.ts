@@ -15,7 +15,7 @@ import { isWorking } from './core/resumption.ts';
 import type { runMachine } from './core/run.ts';
 import type { RunCommand } from './core/run-command.ts';
 import { causeOf, type RunEffect } from './core/run-due.ts';
-import type { ChildOutcome, Note, RunEvent } from './core/run-event.ts';
+import type { ChildOutcome, Note, RunEvent, RunEventData } from './core/run-event.ts';
 import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import { pendingRun, type RunState, wantedChildren } from './core/run-state.ts';
@@ -168,6 +168,13 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
     return true;
   }
 
+  /** SPEC X5: its job is due once more. @returns false, with nothing recorded, if the run has ended. */
+  skipCron(skipped: RunEventData<'run.cron_skipped'>): boolean {
+    if (this.hasEnded) return false;
+    this.#driver.give({ type: 'cron-due', skipped });
+    return true;
+  }
+
   /** Begins to stop the run and its subtree; the first cause wins. @returns what the run was doing before. */
   cancel(reason: string, by: string): 'running' | 'stopping' | 'ended' {
     if (this.hasEnded) return 'ended';
@@ -280,13 +287,9 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
     for (const runId of to) this.#options.tree.find(runId)?.note({ note_id, text }, cause);
   }
 
-  #forgetOnceDurable(): void {
-    const forget = () => this.#options.tree.forget(this.runId);
-    this.durableEnd().then(forget, forget);
-  }
-
   #tellEnded(): void {
-    if (this.parentRunId === null) this.#forgetOnceDurable();
+    const forget = () => this.#options.tree.forget(this.runId);
+    if (this.parentRunId === null) this.durableEnd().then(forget, forget);
     const listeners = this.#onEnded;
     this.#onEnded = NOTHING;
     for (const listener of listeners) listener();

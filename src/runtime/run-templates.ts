@@ -94,6 +94,7 @@ function launched(spec: RunSpec, request: RunRequest): RunSpec {
     origin: spec.origin,
     raw: spec.raw,
     inline: spec.inline,
+    cron: request.cron,
     root_run_id: request.rootRunId,
     depth: spec.depth,
     depth_max: spec.depth_max,

@@ -119,6 +119,7 @@ export class RunTree {
       origin: child.kind,
       prompt: order.prompt,
       rootRunId: spec.root_run_id,
+      cron: null,
       parent: spec,
       project: spec.project,
       security: spec.security,

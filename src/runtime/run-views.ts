@@ -1,3 +1,4 @@
+import { Fault } from '../base/fault.ts';
 import type { JournalEvent } from './core/event.ts';
 import { type PlanView, planView } from './core/plan-view.ts';
 import type { RunEvent } from './core/run-event.ts';
@@ -120,4 +121,8 @@ function doingOf(state: RunState): string {
   const asking = state.calls.filter((call) => call.status === 'asking');
   const names = [...running.map((call) => call.name), ...asking.map((call) => `${call.name}?`)];
   return [...new Set(names)].join(', ');
+}
+
+export function noSuchRun(runId: string): Fault {
+  return new Fault('run.not-found', `no run '${runId}' in this journal; \`troupe ps\` lists them`);
 }

@@ -61,7 +61,6 @@ prompt = "p"
       '17: agents.a.mcp_servers',
       '18: agents.a.workspace.read_memory_from',
       '25: projects.p.daily_runs',
-      '28: cron',
       '26: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);

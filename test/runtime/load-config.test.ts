@@ -23,6 +23,7 @@ describe('a configuration that says little', () => {
       runtimeProfiles: new Map(),
       providers: new Map(),
       projects: new Map(),
+      cron: [],
       runtime: { maxRunsPerRoot: 256, actorThreads: 2, computeThreads: 7, stopGraceMs: 5000 },
       journal: { sync: 'full' },
     });

@@ -41,6 +41,7 @@ function requestOf(config: ReturnType<typeof load>, change: Partial<RunRequest> 
     raw: false,
     origin: 'user',
     prompt: 'go',
+    cron: null,
     rootRunId: 'run_1',
     parent: null,
     project: null,

@@ -67,6 +67,7 @@ async function resumedUnder(later: object, fields: 'all' | 'those of before' = '
     workspaceDir: '/',
     maxTurns: null,
     calledOff: null,
+    cron: null,
   });
   while (!first.events.some(({ type }) => type === 'tool.started')) await first.runFor(1);
   const events = fields === 'all' ? first.events : first.events.map(asOfBefore);

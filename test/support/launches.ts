@@ -52,6 +52,7 @@ export function launch(
     reviewOf: [],
     workspaceDir: parent?.scope.files[0]?.workspaceDir ?? config.baseDir,
     protectedPaths: [],
+    cron: null,
     ...change,
   });
 }

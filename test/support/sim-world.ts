@@ -70,6 +70,7 @@ export class SimWorld {
       raw: false,
       prompt,
       origin: 'user',
+      cron: null,
       project: agent.project,
       security: freezeSecurity('tester', null, files),
       workspaceDir: '/',

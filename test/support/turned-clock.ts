@@ -2,8 +2,12 @@ import type { Clock } from '../../src/base/clock.ts';
 
 /** A clock that stands still until a test turns it. */
 export class TurnedClock implements Clock {
-  #nowMs = 1_000_000;
-  #timers: { readonly atMs: number; readonly fn: () => void }[] = [];
+  #nowMs: number;
+  #timers: { atMs: number; readonly fn: () => void }[] = [];
+
+  constructor(nowMs = 1_000_000) {
+    this.#nowMs = nowMs;
+  }
 
   now(): number {
     return this.#nowMs;
@@ -15,6 +19,13 @@ export class TurnedClock implements Clock {
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer);
     };
+  }
+
+  /** As somebody sets a clock: no timer hears of it. */
+  set(nowMs: number): void {
+    const by = nowMs - this.#nowMs;
+    this.#nowMs = nowMs;
+    for (const timer of this.#timers) timer.atMs += by;
   }
 
   /** How many timers somebody waits for. */

@@ -17,6 +17,8 @@ const WORDS: Readonly<Record<string, Words>> = {
     `agent ${text(data['agent_id'])}${rights(data)}, ${runModel(data)}: ${text(data['prompt'])}`,
   'run.resumed': (data) => text(data['detail']),
   'run.user_note': (data) => `${text(data['note_id'])}: ${text(data['text'])}${forwarded(data)}`,
+  'run.cron_skipped': (data) =>
+    `job ${text(data['job_id'])} was due while this run of it still went on`,
   'run.stopping': (data) =>
     `${text(data['status'])} by ${text(data['by'])}: ${text(data['reason'])}`,
   'run.completed': (data) => `${ended(data)}: ${text(data['answer'])}`,

@@ -75,6 +75,7 @@ const CAUSES: Partial<Record<EventType, readonly string[]>> = {
   'delegation.completed': ['delegation.started'],
   'delegation.failed': ['delegation.started'],
   'plan.started': ['tool.started'],
+  'run.cron_skipped': ['run.started'],
   'note.read': ['run.user_note'],
   'note.too_late': ['run.user_note'],
   'note.dead_letter': ['run.user_note'],

@@ -1,3 +1,4 @@
+import type { CronJob } from './cron.ts';
 import type { ProviderEntry } from './model.ts';
 
 /**
@@ -17,6 +18,7 @@ export interface ResolvedConfig {
   readonly agents: ReadonlyMap<string, AgentConfig>;
   readonly riskProfiles: ReadonlyMap<string, RiskProfile>;
   readonly runtimeProfiles: ReadonlyMap<string, RuntimeProfile>;
+  readonly cron: readonly CronJob[];
   /** By `<type>.<alias>`. */
   readonly providers: ReadonlyMap<string, ProviderEntry>;
   readonly projects: ReadonlyMap<string, ProjectConfig>;

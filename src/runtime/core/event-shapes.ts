@@ -140,6 +140,12 @@ const VERSION_1: Readonly<Record<EventType, Shape>> = {
     forwarded_to: texts,
     forward_failed: texts,
   }),
+  'run.cron_skipped': record({
+    job_id: text,
+    due_at_ms: amount,
+    schedule: text,
+    time_zone: nullable(text),
+  }),
   'run.stopping': record({
     status: oneOf('cancelled', 'incomplete', 'failed'),
     reason: text,

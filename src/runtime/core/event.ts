@@ -8,6 +8,7 @@ export const EVENT_TYPES = [
   'run.started',
   'run.resumed',
   'run.user_note',
+  'run.cron_skipped',
   'run.stopping',
   'run.completed',
   'run.failed',

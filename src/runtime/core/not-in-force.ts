@@ -59,7 +59,6 @@ export const NOT_IN_FORCE: readonly NotInForce[] = [
     words: `${LATER}: there is no memory to read`,
   },
   { path: ['projects', '*', 'daily_runs'], words: `${LATER}: runs are not counted` },
-  { path: ['cron'], when: filled, words: `${LATER}: no job is started` },
   { path: ['mcp_servers', '*'], words: `${LATER}: the server is not started` },
 ];
 

@@ -1,6 +1,13 @@
 import type { FaultWire } from '../../base/fault.ts';
 import type { ModelAnswer } from './model.ts';
-import type { CallVerdict, ChildOutcome, Note, ResumeData, StopData } from './run-event.ts';
+import type {
+  CallVerdict,
+  ChildOutcome,
+  Note,
+  ResumeData,
+  RunEventData,
+  StopData,
+} from './run-event.ts';
 import type { RunSpec } from './run-spec.ts';
 import type { ToolOutcome } from './tool.ts';
 
@@ -48,6 +55,7 @@ export type RunCommand =
       readonly forwardedTo: readonly string[];
       readonly forwardFailed: readonly string[];
     }
+  | { readonly type: 'cron-due'; readonly skipped: RunEventData<'run.cron_skipped'> }
   | { readonly type: 'stop'; readonly stop: StopData }
   | { readonly type: 'resume'; readonly resume: ResumeData }
   /** Everything that was in flight for a stopping run has settled or was terminated. */

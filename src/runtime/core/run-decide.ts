@@ -62,6 +62,8 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
           forward_failed: command.forwardFailed,
         }),
       ];
+    case 'cron-due':
+      return [runEvent('run.cron_skipped', null, command.skipped)];
     case 'stop':
       return stop(state, command);
     case 'resume':

@@ -225,6 +225,8 @@ export function causeOf(state: RunState, event: RunEvent): number {
     case 'note.too_late':
     case 'note.dead_letter':
       return state.unread.find((note) => note.note_id === event.data.note_id)?.at ?? state.count;
+    case 'run.cron_skipped':
+      return 1;
     case 'turn.started':
     case 'model.started':
       return state.causes.turn;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import type { CronOrigin } from './cron.ts';
 import type { Usage } from './model.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { PlanEvent, ReviewVerdict } from './plan-event.ts';
@@ -124,6 +125,8 @@ interface Shapes {
     readonly forwarded_to: readonly string[];
     readonly forward_failed: readonly string[];
   };
+  /** Its job was due once more while it still went on (SPEC X5). */
+  'run.cron_skipped': CronOrigin & { readonly due_at_ms: number };
   'run.stopping': StopData;
   'run.completed': TerminalData;
   'run.failed': TerminalData;

@@ -52,6 +52,8 @@ function evolveLife(run: RunDraft, event: RunEvent): void {
     case 'note.dead_letter':
       dropNote(run, event.data.note_id);
       return;
+    case 'run.cron_skipped':
+      return;
     case 'run.resumed':
       run.resumedAt = run.count;
       run.hostLosses += Number(event.data.why === 'host_lost' && event.data.suspect);

@@ -52,6 +52,16 @@ export const RUN_SPEC = record({
   origin: oneOf('user', 'cron', 'delegate', 'subagent', 'plan'),
   raw: flag,
   inline: optional(nullable(object)),
+  cron: optional(
+    nullable(
+      record({
+        job_id: text,
+        due_at_ms: nullable(amount),
+        schedule: text,
+        time_zone: nullable(text),
+      }),
+    ),
+  ),
   root_run_id: text,
   depth: count,
   depth_max: count,

@@ -1,4 +1,5 @@
 import type { AgentConfig, Autonomy } from './config.ts';
+import type { CronOrigin } from './cron.ts';
 import type { ModelRef } from './model.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { FileScope, ToolScope } from './tool.ts';
@@ -47,6 +48,8 @@ export interface RunSpec {
   readonly raw: boolean;
   /** The inline definition of a raw run: its sub-agents are resolved from it, also after a restart. */
   readonly inline: AgentConfig | null;
+  /** The job that a root of `origin` `cron` belongs to; absent in journals of before, `null` for every other run. */
+  readonly cron?: CronOrigin | null;
   readonly root_run_id: string;
   /** 0 for a root; each level of delegation or of `spawn_subagent` adds one (SPEC G3, S2). */
   readonly depth: number;
