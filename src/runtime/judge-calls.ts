@@ -1,17 +1,7 @@
 import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
-import {
-  argumentsOf,
-  independentWords,
-  type ReadArguments,
-  refused,
-} from './core/call-arguments.ts';
-import {
-  composePrompt,
-  readDelegateCall,
-  readManagement,
-  readSpawnCall,
-} from './core/delegate-call.ts';
+import { argumentsOf, type ReadArguments, refused } from './core/call-arguments.ts';
+import { composePrompt, readDelegateCall, readManagement } from './core/delegate-call.ts';
 import type { DelegationTarget } from './core/gate.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { SUBMIT_REVIEW } from './core/plan-review.ts';
@@ -22,6 +12,7 @@ import type { RunState } from './core/run-state.ts';
 import { repeatsFreely, signatureOf } from './core/run-verdict.ts';
 import { affordable } from './judge-budget.ts';
 import { planVerdict, reviewRefusal } from './judge-plan.ts';
+import { spawnVerdict } from './judge-spawn.ts';
 import type { RunTree } from './run-tree.ts';
 
 /**
@@ -149,10 +140,8 @@ function delegateVerdict(
   for (const agentId of call.agentIds) {
     const target = find(agentId);
     if (!target.ok) return refused('unreachable_target', target.words);
-    if (target.mode === 'independent') {
-      return refused('unsupported_mode', independentWords(target.agent.id));
-    }
-    entries.push({ agent_id: target.agent.id });
+    const { agent, mode } = target;
+    entries.push({ agent_id: agent.id, ...(mode === 'independent' && { mode }) });
   }
   const full = reserve(part, entries.length, call.isBackground);
   if (full !== null) return refused('runs_limit', full);
@@ -165,33 +154,4 @@ function delegateVerdict(
   return call.isParallel || only === undefined
     ? { kind: 'parallel', entries, ...asked }
     : { kind: 'delegate', ...only, ...asked, ...(call.isBackground && { task_id: newTaskId() }) };
-}
-
-/** SPEC S2: the guards in their order. */
-function spawnVerdict(
-  tree: RunTree,
-  spec: RunSpec,
-  part: ToolCallPart,
-  check: CallCheck,
-): CallVerdict {
-  const args = argumentsOf(part, check);
-  if ('kind' in args) return args;
-  const call = readSpawnCall(args.args);
-  if (!call.ok) return refused('invalid_arguments', call.words);
-  if (spec.is_subagent) {
-    return refused(
-      'depth_limit',
-      'spawn_subagent: a subagent may not spawn its own subagents (depth-1 cap)',
-    );
-  }
-  if (!spec.tools.includes('spawn_subagent')) {
-    return refused(
-      'tool_not_allowed',
-      `spawn_subagent: refused — agent '${spec.agent_id}' risk_profile does not list spawn_subagent in allowed_tools`,
-    );
-  }
-  const full = tree.launches.reserve(spec.root_run_id);
-  if (full !== null) return refused('runs_limit', full);
-  const approval = approvalNeed(spec, 'spawn_subagent', 'delegation') === 'ask';
-  return { kind: 'subagent', prompt: call.prompt, approval };
 }

@@ -8,11 +8,11 @@ import { Fault } from '../base/fault.ts';
 import { BackgroundTasks, backgroundOf } from './background-tasks.ts';
 import { recallBudgets } from './budget-recall.ts';
 import { Budgets } from './budgets.ts';
-import { definitionOf } from './child-definition.ts';
+import { childRequest } from './child-request.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
 import type { AgentConfig, ResolvedConfig } from './core/config.ts';
 import { eventId } from './core/event.ts';
-import { type DelegationTarget, findTarget, type RosterEntry } from './core/gate.ts';
+import type { DelegationTarget, RosterEntry } from './core/gate.ts';
 import { outcomeOf } from './core/outcome.ts';
 import type { Step } from './core/parted-machine.ts';
 import { suspectsOf } from './core/resumption.ts';
@@ -29,7 +29,13 @@ import { orderOf, unbegunLaunches } from './launch-order.ts';
 import { Quarantine } from './quarantine.ts';
 import { RootLaunches } from './root-launches.ts';
 import type { RootRequest } from './root-request.ts';
-import { briefOf, callerOf, delegationRefusal, rosterOfRoot, runControlTool } from './run-offer.ts';
+import {
+  briefOf,
+  delegationRefusal,
+  findTargetOf,
+  rosterOfRoot,
+  runControlTool,
+} from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
 import { SpecText } from './spec-text.ts';
@@ -124,20 +130,9 @@ export class RunTree {
     const resolved = this.budgets.launching(parent.runId, order.isRework, () => {
       if (order.isRework) this.launches.reserveRework(parent.runId);
       return this.#templates.resolve(this.#config, this.tools(), {
-        agent: definitionOf(this, spec, child),
-        raw: spec.raw && child.kind === 'subagent',
-        origin: child.kind,
-        prompt: order.prompt,
-        rootRunId: spec.root_run_id,
-        cron: null,
-        parent: spec,
-        project: spec.project,
-        security: spec.security,
+        ...childRequest(this, spec, child, order),
         sessionKey: `${child.kind}-${engine.random.uuid()}`,
         startedAtMs: engine.clock.now(),
-        maxTurns: order.maxTurns,
-        reviewOf: order.reviewOf,
-        workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
         protectedPaths,
       });
     });
@@ -235,7 +230,7 @@ export class RunTree {
   }
 
   findTarget(spec: RunSpec, asked: string): DelegationTarget {
-    return findTarget(this.#config, callerOf(spec), spec.project, asked);
+    return findTargetOf(this.#config, spec, asked);
   }
 
   /** The data of a run's `run.started` as JSON. */

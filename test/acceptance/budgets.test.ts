@@ -44,6 +44,12 @@ const OPTIONS: StageOptions = {
     none: { risk_profile: 'none' },
     kinds: { risk_profile: 'three' },
     sharing: { risk_profile: 'three' },
+    spread: { risk_profile: 'spread', delegates: ['d1', 'd2', 'd3', 'd4'] },
+    left: { risk_profile: 'left', delegates: ['d1'] },
+    d1: { risk_profile: 'p' },
+    d2: { risk_profile: 'p' },
+    d3: { risk_profile: 'p' },
+    d4: { risk_profile: 'p' },
     helper: { risk_profile: 'three' },
     boss: { risk_profile: 'p', delegates: ['small'] },
     small: { risk_profile: 'two' },
@@ -64,6 +70,8 @@ const OPTIONS: StageOptions = {
       one: risk({ max_actions_per_hour: 1 }),
       two: risk({ max_actions_per_hour: 2 }),
       three: risk({ max_actions_per_hour: 3, delegation_policy: { mode: 'allow' } }),
+      spread: risk({ max_actions_per_hour: 3 }),
+      left: risk({ max_actions_per_hour: 2 }),
       asking: risk({ max_actions_per_hour: 1, always_ask: ['act'] }),
     },
   },
@@ -103,6 +111,49 @@ describe('actions of an hour', () => {
     const [refused] = ofType(events, 'tool.failed');
     expect(refused?.data).toMatchObject({ error_type: 'action_budget', effect: 'none' });
     expect(ofType(events, 'tool.started')).toHaveLength(2);
+  });
+
+  it('X2, D8: a parallel call needs an action for each of its agents, or none of them starts', async () => {
+    const parallel = (...agents: string[]) => ({
+      name: 'delegate',
+      args: { parallel: agents, prompt: 'part' },
+    });
+    const read: string[] = [];
+    stage.play({
+      spread: ({ turn, results }) => {
+        read.push(...results.slice(-1));
+        if (turn === 1) return calls(parallel('d1', 'd2', 'd3', 'd4'));
+        return turn === 2 ? calls(parallel('d1', 'd1', 'd2')) : turn === 3 ? calls(act(1)) : 'done';
+      },
+      d1: 'one',
+      d2: 'two',
+    });
+    const { events } = await stage.run('spread');
+    expect(read).toEqual([
+      expect.stringContaining("agent 'spread' has used 0 of 3 actions in the last hour"),
+      expect.stringContaining('[Parallel delegation: 3 agents]'),
+      expect.stringContaining("agent 'spread' has used 3 of 3 actions in the last hour"),
+    ]);
+    expect(read[0]).toContain('4 are needed at once. No wait allows so many.');
+    expect(ofType(events, 'delegation.started')).toHaveLength(3);
+  });
+
+  it('X2, D9: a background run is one action, and asking about it is none', async () => {
+    const ask = { name: 'delegate', args: { action: 'list_results' } };
+    let read: readonly string[] = [];
+    stage.play({
+      left: ({ turn, results }) => {
+        read = results;
+        if (turn === 1) return delegate('d1', 'part', { background: true });
+        return turn <= 3 ? calls(ask) : turn <= 5 ? calls(act(turn)) : 'done';
+      },
+      d1: 'one',
+    });
+    const { events } = await stage.run('left');
+    expect(
+      ofType(events, 'tool.started').filter(({ data }) => data['name'] === 'act'),
+    ).toHaveLength(1);
+    expect(read.at(-1)).toContain("agent 'left' has used 2 of 2 actions in the last hour");
   });
 
   it('X2: neither another root of the agent nor another project fills it again', async () => {

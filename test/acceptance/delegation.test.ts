@@ -19,7 +19,6 @@ beforeAll(async () => {
       worker: { name: 'The Worker' },
       other: {},
       twice: { runtime_profile: 'run' },
-      alone: { delegates: [{ agent: 'worker', mode: 'independent' }] },
     },
     blocks: { runtime_profiles: { run: { identical_delegations: 'run' } } },
     runtime: { max_turns: 50 },
@@ -138,12 +137,6 @@ describe('arguments of delegate', () => {
     ],
   ])('D13, G6: %j is refused, and no child exists', async (args, words) => {
     expect(await resultOf(args)).toBe(words);
-  });
-
-  it('G8: a target listed as independent is refused plainly', async () => {
-    expect(await resultOf({ agent_id: 'worker', prompt: 'part' }, 'alone')).toContain(
-      'mode = "independent", which this version of troupe does not offer yet',
-    );
   });
 
   it('R5: malformed JSON is said back with the place', async () => {

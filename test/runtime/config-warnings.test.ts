@@ -54,11 +54,9 @@ prompt = "p"
       '14: agents.a.skills',
       '15: agents.a.mcp_servers',
       '16: agents.a.workspace.read_memory_from',
-      '17: agents.a.delegates[1].mode',
       '22: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);
-    expect(warnings[8]).toContain('delegating to this target is refused when it is tried');
   });
 
   test('is not warned of where nobody wrote it, or where what was written asks for nothing', () => {
@@ -107,6 +105,19 @@ test('G4: a delegate of another project is warned of: it can never be reached', 
   expect(warningsOf(`${MODEL}[projects.p]\n[projects.q]\n${agents}`)).toEqual([
     '8: agents.a.delegates[0].agent: agent "b" belongs to another project and is never reachable from "a"',
   ]);
+});
+
+test('G8: an independent entry whose target always asks is warned of: it can never be called', () => {
+  const risks =
+    '[risk_profiles.wary]\nalways_ask = ["shell"]\n[risk_profiles.calm]\nalways_ask = []\n';
+  const to = (mode: string, profile: string) =>
+    warningsOf(
+      `${MODEL}${risks}[agents.a]\n${AGENT}delegates = [{ agent = "b", mode = "${mode}" }]\n[agents.b]\n${AGENT}risk_profile = "${profile}"\n`,
+    );
+  expect(to('independent', 'wary')).toEqual([
+    '9: agents.a.delegates[0].mode: risk profile "wary" of this target has always_ask entries, so that every call of it is refused; use "bounded" or another risk profile',
+  ]);
+  expect([...to('bounded', 'wary'), ...to('independent', 'calm')]).toEqual([]);
 });
 
 test('a scenario that is not there yet is warned of', () => {

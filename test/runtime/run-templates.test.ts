@@ -61,8 +61,16 @@ it('G7: a run that is launched like an earlier one is what it would be if it wer
     const root = requestOf(config, change);
     const parent = templates.resolve(config, tools, root);
     expect(parent).toEqual(resolveRun(config, tools, root));
-    for (const maxTurns of [null, 2]) {
-      const child = requestOf(config, { origin: 'delegate', parent, maxTurns, ...change });
+    const others: Partial<RunRequest>[] = [
+      {},
+      { maxTurns: 2 },
+      { independent: true },
+      { independent: false },
+      { origin: 'subagent', narrowing: { allowed_tools: ['read'] } },
+      { origin: 'subagent' },
+    ];
+    for (const other of others) {
+      const child = requestOf(config, { origin: 'delegate', parent, ...change, ...other });
       expect(templates.resolve(config, tools, child)).toEqual(resolveRun(config, tools, child));
     }
   }

@@ -5,6 +5,7 @@ import { NO_USAGE } from '../../src/runtime/core/usage.ts';
 import { RootLaunches } from '../../src/runtime/root-launches.ts';
 import { RunEffects } from '../../src/runtime/run-effects.ts';
 import { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
+import { RunTemplates } from '../../src/runtime/run-templates.ts';
 import { RunTree } from '../../src/runtime/run-tree.ts';
 import type { InvariantName } from '../support/invariants.ts';
 import { SimEngine } from '../support/sim-engine.ts';
@@ -338,6 +339,37 @@ export const MUTANTS: readonly Mutant[] = [
       vi.spyOn(SimEngine.prototype, 'keep').mockImplementation(
         async (runId, frame) => `/lost/${runId}/${frame}`,
       );
+    },
+  ],
+  [
+    'a child is launched with a tool that its caller lacks',
+    'rights only go down',
+    () => {
+      const real = RunTemplates.prototype.resolve;
+      vi.spyOn(RunTemplates.prototype, 'resolve').mockImplementation(function (
+        this: RunTemplates,
+        ...about
+      ) {
+        const spec = real.apply(this, about);
+        return about[2].parent === null ? spec : { ...spec, tools: [...spec.tools, 'teleport'] };
+      });
+    },
+  ],
+  [
+    'a narrowing holds for the sub-agent and not for those below it',
+    'rights only go down',
+    () => {
+      const real = RunTemplates.prototype.resolve;
+      vi.spyOn(RunTemplates.prototype, 'resolve').mockImplementation(function (
+        this: RunTemplates,
+        config,
+        tools,
+        request,
+      ) {
+        const { parent } = request;
+        const freed = parent === null ? null : { ...parent, narrowings: [] };
+        return real.call(this, config, tools, { ...request, parent: freed });
+      });
     },
   ],
   [

@@ -19,7 +19,7 @@ export interface GoodJournals {
   readonly plan: readonly JournalEvent[];
   /** Three specialists at once, who use real tools. */
   readonly audit: readonly JournalEvent[];
-  /** Approvals, refusals, a shared delegation, a sub-agent, a note that is read, at width 2 in FIFO order. */
+  /** Approvals, refusals, a shared delegation, a narrowed sub-agent, a note that is read, at width 2 in FIFO order. */
   readonly desk: readonly JournalEvent[];
   /** A run that is cancelled while its child and its effectful tool are at work, with a note unread. */
   readonly stopped: readonly JournalEvent[];
@@ -69,7 +69,8 @@ agents:
           - { tool: delegate, args: { agent_id: worker, prompt: one } }
           - { tool: delegate, args: { agent_id: worker, prompt: one } }
           - { tool: delegate, args: { agent_id: worker, prompt: two } }
-          - { tool: spawn_subagent, args: { prompt: a part of it } }
+          - tool: spawn_subagent
+            args: { prompt: a part of it, policy: { excluded_tools: [send], max_actions_per_hour: 5 } }
           - { tool: send, args: { to: yes } }
           - { tool: send, args: { to: no } }
           - { tool: nothing_of_that_name, args: {} }

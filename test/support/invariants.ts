@@ -28,6 +28,7 @@ import {
   nothingStartsAfterCancel,
   plansKeepTheirRules,
 } from './sim-check-order.ts';
+import { rightsOnlyGoDown } from './sim-check-rights.ts';
 import { tasksEndAsTheirRuns } from './sim-check-tasks.ts';
 import { Story, type Told } from './sim-story.ts';
 
@@ -57,6 +58,7 @@ export const INVARIANTS = {
   'a note has one receipt': notesAreReceived,
   'plans keep their rules': plansKeepTheirRules,
   'background tasks end as their runs do': tasksEndAsTheirRuns,
+  'rights only go down': rightsOnlyGoDown,
   'the doctor finds nothing': nothingIsFound,
 } satisfies Record<string, (story: Story) => void>;
 

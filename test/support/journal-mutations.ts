@@ -1,6 +1,7 @@
 /** Every way to damage a sound journal that the audit must name, with the finding that names it. */
 import type { FindingCode } from '../../src/runtime/core/audit-finding.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
+import type { SecurityContext } from '../../src/runtime/core/run-spec.ts';
 import type { GoodJournals } from './good-journals.ts';
 import {
   both,
@@ -52,6 +53,8 @@ function spec(fits: (event: JournalEvent) => boolean, change: object) {
   return editData(both(ofType('run.started'), fits), () => change);
 }
 
+const subagent = (event: JournalEvent) => event.run_id.includes('/subagent/');
+const COMMANDS = { allowed: [], envPassthrough: [], timeoutMs: 1000, blockHighRisk: true };
 const tool = (name: string) => says('name', name);
 const task = (id: string) => says('task_id', id);
 const second = (type: string, more = (_: JournalEvent) => true) => {
@@ -800,6 +803,66 @@ const CHILDREN: readonly Mutation[] = [
     change: editData(both(child, ofType('run.started')), (data) => ({
       tools: [...(data['tools'] as string[]), 'teleport'],
     })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent acts more freely than its parent',
+    of: 'desk',
+    change: spec(subagent, { autonomy: 'full' }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent may start a program that its parent may not',
+    of: 'desk',
+    change: editData(both(subagent, ofType('run.started')), ({ scope }) => ({
+      scope: { ...(scope as object), commands: { ...COMMANDS, allowed: ['rm'] } },
+    })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent is not held to the folder of its parent',
+    of: 'desk',
+    change: editData(both(subagent, ofType('run.started')), ({ scope, security }) => ({
+      scope: { ...(scope as object), files: [(security as unknown as SecurityContext).files] },
+    })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent remembers as another agent',
+    of: 'desk',
+    change: spec(subagent, { memory: { own: 'worker', readable: [] } }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent was not narrowed as its call asked',
+    of: 'desk',
+    change: spec(subagent, { narrowings: [] }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent has a tool that was taken from it',
+    of: 'desk',
+    change: editData(both(subagent, ofType('run.started')), (data) => ({
+      tools: [...(data['tools'] as string[]), 'send'],
+    })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent may spend what was taken from it',
+    of: 'desk',
+    change: spec(subagent, { budget: { actions_per_hour_max: 6, cost_per_day_max_cents: 1 } }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a delegate was narrowed though nobody above it was',
+    of: 'desk',
+    change: spec(child, { narrowings: [{ autonomy: 'read_only' }] }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a delegate is independent though its call was not judged so',
+    of: 'desk',
+    change: spec(child, { independent: true }),
     code: 'rights-widened',
   },
   {

@@ -15,13 +15,17 @@ function chargedBy(event: JournalEvent): string | null {
   return isTool && event.data['effect_class'] !== 'read' ? event.run_id : null;
 }
 
-/** Agents whose budgets a run draws from, with what it was told of their limits. */
+/** Whose budgets a run draws from, with what it was told of their limits. */
 function drawsFrom(story: Story, runId: string): ReadonlyMap<string, RunBudget> {
   const budgets = new Map<string, RunBudget>();
   for (const id of story.lineage(runId)) {
     const data = story.eventsOf(id)[0]?.data;
     const budget = data?.['budget'] as RunBudget | undefined;
-    if (budget !== undefined) budgets.set(String(data?.['agent_id']), budget);
+    if (budget === undefined) continue;
+    const ofItself = data?.['is_subagent'] === true;
+    const whose = ofItself ? `the sub-agent ${id}` : String(data?.['agent_id']);
+    budgets.set(whose, ofItself ? budget : (budget.agent ?? budget));
+    if (budget.own === true) break;
   }
   return budgets;
 }

@@ -6,6 +6,7 @@ import { drawFaults, type Faults } from './sim-faults.ts';
 import { SimLog } from './sim-log.ts';
 import type { Told } from './sim-story.ts';
 import { SimWorld, type WorldOptions } from './sim-world.ts';
+import { withIndependence } from './wild-rights.ts';
 import { SMALL, WIDE, wildConfig, wildModel } from './wild-world.ts';
 
 const HOUR_MS = 3_600_000;
@@ -26,7 +27,7 @@ export function settingOf(seed: number): Setting {
   const random = seededRandom(seed);
   const plot = random.pick<Plot>(['calm', 'calm', 'crashes', 'crashes', 'crashes', 'boundaries']);
   const faults = drawFaults(random);
-  const configOf = wildConfig(random);
+  const configOf = withIndependence(random, wildConfig(random));
   const size = plot === 'boundaries' ? SMALL : WIDE;
   return { random, faults, configOf, modelOf: (own) => wildModel(own, faults, size), plot };
 }

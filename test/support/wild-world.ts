@@ -7,6 +7,7 @@ import type { SimModel } from './sim-engine.ts';
 import type { Faults } from './sim-faults.ts';
 import { SIM_TOOLS } from './sim-tools.ts';
 import { PROVIDERS } from './sim-world.ts';
+import { wildNarrowing } from './wild-rights.ts';
 
 /** How big what happens in a world may get. */
 export interface WildSize {
@@ -145,7 +146,10 @@ function wildCall(random: Seeded, size: WildSize, history: readonly Message[]): 
     return { name: 'delegate', args: { agent_id: target, prompt: `p${random.int(3)}` } };
   }
   if (kind < 0.55) return { name: 'plan', args: wildPlan(random, size) };
-  if (kind < 0.61) return { name: 'spawn_subagent', args: { prompt: `s${random.int(2)}` } };
+  if (kind < 0.61) {
+    const args = { prompt: `s${random.int(2)}`, ...wildNarrowing(random) };
+    return { name: 'spawn_subagent', args };
+  }
   if (kind < 0.64) return { name: 'agents' };
   if (kind < 0.66) return { name: 'act', args: '{ this is no JSON' };
   if (kind < 0.68) return { name: 'missing' };

@@ -14,7 +14,7 @@ type Words = (data: JsonObject) => string;
 
 const WORDS: Readonly<Record<string, Words>> = {
   'run.started': (data) =>
-    `agent ${text(data['agent_id'])}, ${runModel(data)}: ${text(data['prompt'])}`,
+    `agent ${text(data['agent_id'])}${rights(data)}, ${runModel(data)}: ${text(data['prompt'])}`,
   'run.resumed': (data) => text(data['detail']),
   'run.user_note': (data) => `${text(data['note_id'])}: ${text(data['text'])}${forwarded(data)}`,
   'run.cron_skipped': (data) =>
@@ -49,6 +49,12 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 /** For a type that this version does not know: the data as it is. */
 const bare: Words = (data) => JSON.stringify(data);
+
+/** What a reader could not tell from the agent alone (SPEC G8, S4). */
+function rights({ independent, narrowings }: JsonObject): string {
+  if (independent === true) return ' (independent)';
+  return Array.isArray(narrowings) && narrowings.length > 0 ? ' (narrowed)' : '';
+}
 
 function runModel(data: JsonObject): string {
   const model = data['model'];

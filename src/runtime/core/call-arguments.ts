@@ -32,7 +32,3 @@ export function refused(
 ): Extract<CallVerdict, { kind: 'refused' }> {
   return { kind: 'refused', error_type: errorType, words };
 }
-
-export function independentWords(agentId: string): string {
-  return `delegate target "${agentId}" is listed with mode = "independent", which this version of troupe does not offer yet; list it with mode = "bounded"`;
-}

@@ -128,29 +128,6 @@ export function composePrompt(prompt: string, context: string | null): string {
   return context === null ? prompt : `[Context]\n${context}\n\n[Task]\n${prompt}`;
 }
 
-export interface SpawnCall {
-  readonly ok: true;
-  readonly prompt: string;
-}
-
-/** The arguments of `spawn_subagent` (SPEC S1, S2). */
-export function readSpawnCall(args: JsonObject): SpawnCall | RefusedCall {
-  const prompt = readText(args, 'prompt');
-  if (!prompt.ok) return { ok: false, words: "Missing or empty 'prompt' parameter" };
-  const others = Object.keys(args).filter(
-    (name) => name !== 'prompt' && given(args, name) !== undefined,
-  );
-  const narrowing = others.filter((name) => name === 'policy' || name === 'allowed_agent_aliases');
-  if (narrowing.length > 0) {
-    const words = `spawn_subagent: narrowing by ${quoted(narrowing)} is not available in this version; the sub-agent has your own rights. Call it with 'prompt' alone.`;
-    return { ok: false, words };
-  }
-  if (others.length > 0) {
-    return { ok: false, words: `Unknown parameters for spawn_subagent: ${quoted(others)}` };
-  }
-  return { ok: true, prompt: prompt.text };
-}
-
 /**
  * How `delegate` is advertised (SPEC A1). `reachableIds` must be empty where the caller may not delegate. The schema
  * shows one way to call it; `readDelegateCall` also takes what it does not show.
@@ -212,24 +189,6 @@ export function delegateSpec(reachableIds: readonly string[]): ToolSpec {
         },
       },
       required: [],
-      additionalProperties: false,
-    },
-  };
-}
-
-export function spawnSubagentSpec(): ToolSpec {
-  return {
-    name: 'spawn_subagent',
-    description:
-      'Runs a fresh copy of yourself on a sub-task, with your own rights and tools but without this conversation, ' +
-      'and returns its final answer. Use it to keep long intermediate work out of your own history. ' +
-      'A sub-agent cannot spawn sub-agents. Several calls in one answer run at the same time.',
-    parameters: {
-      type: 'object',
-      properties: {
-        prompt: { type: 'string', minLength: 1, description: 'The sub-task, complete in itself.' },
-      },
-      required: ['prompt'],
       additionalProperties: false,
     },
   };

@@ -1,5 +1,5 @@
 import type { EventType } from './event.ts';
-import { CRON_FIELDS, RUN_SPEC } from './run-spec-shape.ts';
+import { CRON_FIELDS, NARROWING, RUN_SPEC } from './run-spec-shape.ts';
 import {
   amount,
   anything,
@@ -87,10 +87,11 @@ const call = record({
       max_turns: nullable(place),
       approval: flag,
       task_id: optional(text),
+      mode: optional(oneOf('independent')),
     }),
-    subagent: record({ prompt: text, approval: flag }),
+    subagent: record({ prompt: text, approval: flag, narrowing: optional(NARROWING) }),
     parallel: record({
-      entries: listOf(record({ agent_id: text })),
+      entries: listOf(record({ agent_id: text, mode: optional(oneOf('independent')) })),
       prompt: text,
       max_turns: nullable(place),
       approval: flag,

@@ -50,11 +50,6 @@ export const NOT_IN_FORCE: readonly NotInForce[] = [
     when: filled,
     words: `${LATER}: there is no memory to read`,
   },
-  {
-    path: ['agents', '*', 'delegates', '*', 'mode'],
-    when: (value) => value === 'independent',
-    words: `${LATER}: delegating to this target is refused when it is tried; use "bounded"`,
-  },
   { path: ['mcp_servers', '*'], words: `${LATER}: the server is not started` },
 ];
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { CronDue } from './cron.ts';
 import type { Usage } from './model.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { PlanEvent, ReviewVerdict } from './plan-event.ts';
 import type { PlanSpec } from './plan-spec.ts';
 import type { RunSpec } from './run-spec.ts';
@@ -22,8 +23,16 @@ export type CallVerdict =
       readonly approval: boolean;
       /** The call returns at once, and this is how the child is asked about (SPEC D9). A UUID. */
       readonly task_id?: string;
+      /** SPEC G8; absent = bounded by its caller. */
+      readonly mode?: 'independent';
     }
-  | { readonly kind: 'subagent'; readonly prompt: string; readonly approval: boolean }
+  | {
+      readonly kind: 'subagent';
+      readonly prompt: string;
+      readonly approval: boolean;
+      /** SPEC S4; absent = it has its parent's rights. */
+      readonly narrowing?: Narrowing;
+    }
   /** The same prompt to several agents, each a child of its own (SPEC D8); one approval for all of them. */
   | {
       readonly kind: 'parallel';
@@ -43,6 +52,8 @@ export type CallVerdict =
 /** One child that a parallel call asks for. */
 export interface ParallelEntry {
   readonly agent_id: string;
+  /** SPEC G8; absent = bounded by its caller. */
+  readonly mode?: 'independent';
 }
 
 export interface AnsweredCall {

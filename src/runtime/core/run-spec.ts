@@ -1,6 +1,7 @@
 import type { AgentConfig, Autonomy } from './config.ts';
 import type { CronOrigin } from './cron.ts';
 import type { ModelRef } from './model.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { FileScope, ToolScope } from './tool.ts';
 
 /** Who let a run begin: a person or program for a root, another run for a child. */
@@ -32,6 +33,14 @@ export interface RunBudget extends BudgetLimits {
   readonly own?: boolean;
 }
 
+/** Whose memory a run has (SPEC X4, S6). */
+export interface RunMemory {
+  /** The agent it writes as. */
+  readonly own: string;
+  /** The agents it may read, itself among them. */
+  readonly readable: readonly string[];
+}
+
 /**
  * Everything a run needs to begin or to go on, as resolved at its launch and kept in its `run.started` event: depth,
  * rights, limits and origin are stored here and never derived again (SPEC R11). Keys are the journal's own spelling.
@@ -61,6 +70,10 @@ export interface RunSpec {
   readonly order: 'fifo' | 'eager';
   readonly identical: 'share' | 'run';
   readonly is_subagent: boolean;
+  /** Under its own rights alone, as in a new chat with it, and not below its caller's tools (SPEC G8). */
+  readonly independent?: boolean | undefined;
+  /** What sub-agents above it, or it as one, were launched with (SPEC S4); absent = nothing. */
+  readonly narrowings?: readonly Narrowing[] | undefined;
   readonly session_key: string;
   readonly prompt: string;
   readonly system_prompt: string;
@@ -88,8 +101,10 @@ export interface RunSpec {
   readonly auto_approve: readonly string[];
   readonly always_ask: readonly string[];
   readonly require_tool_approval: boolean;
+  readonly require_approval_for_medium_risk?: boolean | undefined;
   /** Absent in journals of before: no limit. */
   readonly budget?: RunBudget | undefined;
+  readonly memory?: RunMemory | undefined;
   readonly scope: ToolScope;
   readonly security: SecurityContext;
 }

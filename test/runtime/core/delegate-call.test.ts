@@ -7,9 +7,8 @@ import {
   composePrompt,
   delegateSpec,
   readDelegateCall,
-  readSpawnCall,
-  spawnSubagentSpec,
 } from '../../../src/runtime/core/delegate-call.ts';
+import { spawnSubagentSpec } from '../../../src/runtime/core/spawn-call.ts';
 
 const CALL = { agent_id: 'a', prompt: 'do' };
 
@@ -197,29 +196,6 @@ describe('the arguments of delegate', () => {
 test('D1: a context stands before the task, and a task alone as it is', () => {
   expect(composePrompt('p', 'c')).toBe('[Context]\nc\n\n[Task]\np');
   expect(composePrompt('p', null)).toBe('p');
-});
-
-describe('S1, S2: the arguments of spawn_subagent', () => {
-  const narrowing = (names: string) =>
-    `spawn_subagent: narrowing by ${names} is not available in this version; the sub-agent has your own rights. Call it with 'prompt' alone.`;
-
-  test('are a prompt', () => {
-    expect(readSpawnCall({ prompt: ' p ', policy: null })).toEqual({ ok: true, prompt: 'p' });
-  });
-
-  test.each<[JsonObject, string]>([
-    [{}, "Missing or empty 'prompt' parameter"],
-    [{ prompt: ' ' }, "Missing or empty 'prompt' parameter"],
-    [{ prompt: 7, policy: {} }, "Missing or empty 'prompt' parameter"],
-    [{ prompt: 'p', policy: {} }, narrowing("'policy'")],
-    [
-      { prompt: 'p', allowed_agent_aliases: [], policy: {} },
-      narrowing("'allowed_agent_aliases', 'policy'"),
-    ],
-    [{ prompt: 'p', agent_id: 'a' }, "Unknown parameters for spawn_subagent: 'agent_id'"],
-  ])('%j are refused: %s', (args, words) => {
-    expect(readSpawnCall(args)).toEqual({ ok: false, words });
-  });
 });
 
 describe('A1: what the model is told of the tools', () => {
