@@ -1,7 +1,7 @@
 /** What a configuration and a state directory tell of the jobs of `[[cron]]`, without a host (SPEC X5, K2). */
 import { existsSync } from 'node:fs';
 import type { CronJob } from './runtime/core/cron.ts';
-import { CRON_TYPES, CronHistory } from './runtime/cron-history.ts';
+import { CronHistory } from './runtime/cron-history.ts';
 import { timesOf } from './runtime/cron-times.ts';
 import { stateLayout } from './runtime/state-dir.ts';
 import { openViewer, type RunSummary, type Seen } from './viewer.ts';
@@ -51,10 +51,7 @@ function pastOf(stateDir: string): Seen<Past> {
   }
   const viewer = openViewer(stateDir);
   try {
-    const { value, damage } = viewer.runs();
-    if (damage === null) {
-      for (const event of viewer.events({ types: [...CRON_TYPES] })) history.see(event);
-    }
+    const { value, damage } = viewer.runs((event) => history.see(event));
     return { value: { history, runs: new Map(value.map((run) => [run.run_id, run])) }, damage };
   } finally {
     viewer.close();

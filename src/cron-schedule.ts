@@ -13,6 +13,7 @@ import {
   countsSince,
   dueTime,
   type NextTime,
+  originOf,
 } from './runtime/core/cron.ts';
 import { CRON_TYPES, CronHistory } from './runtime/cron-history.ts';
 import { timesOf } from './runtime/cron-times.ts';
@@ -93,7 +94,7 @@ export class CronSchedule {
     const origin = originOf(job, dueMs);
     const due = new Date(dueMs).toISOString();
     const running = live().find((run) => run.state.spec?.cron?.job_id === job.id);
-    if (running?.skipCron({ ...origin, due_at_ms: dueMs }) === true) {
+    if (running?.skipCron(origin) === true) {
       const words = `cron job ${job.id} was due at ${due}: skipped, its run ${running.runId} still goes on`;
       log('warn', words, fieldsOf(job, running));
       return;
@@ -109,17 +110,8 @@ export class CronSchedule {
   }
 }
 
-export function originOf(job: CronJob, dueMs: number | null): CronOrigin {
-  return {
-    job_id: job.id,
-    due_at_ms: dueMs,
-    schedule: job.schedule,
-    time_zone: job.timeZone,
-  };
-}
-
 /** SPEC X5: the span of a job's run, as one record. */
-export function fieldsOf(job: CronJob, run: RunSupervisor | null): LogFields {
+function fieldsOf(job: CronJob, run: RunSupervisor | null): LogFields {
   return {
     span: 'subagent',
     category: 'cron',

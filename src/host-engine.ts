@@ -1,19 +1,17 @@
 import { systemClock } from './actors/system-clock.ts';
 import { type LocalEngine, openLocalEngine } from './local-engine.ts';
 import { namedProviders } from './named-providers.ts';
+import type { OwnTools } from './own-tools.ts';
 import type { ResolvedConfig } from './runtime/core/config.ts';
 import type { EnginePort } from './runtime/engine.ts';
 import type { Journal } from './runtime/journal.ts';
 import { systemRandom } from './runtime/system-random.ts';
-import type { gatherTools } from './tool-catalogue.ts';
-import type { Shells } from './tools/shell.ts';
 import type { TroupeOptions } from './troupe-options.ts';
 
 /** What a host has gathered before its threads start. */
 export interface HostParts {
   readonly config: ResolvedConfig;
-  readonly shells: Shells;
-  readonly catalogue: Awaited<ReturnType<typeof gatherTools>>;
+  readonly tools: OwnTools;
   readonly journal: Promise<Journal>;
   readonly resultsDir: string;
   readonly approve: EnginePort['approve'];
@@ -21,7 +19,7 @@ export interface HostParts {
 
 /** The engine that a host's options and configuration ask for. @throws as `openLocalEngine`. */
 export function openHostEngine(options: TroupeOptions, parts: HostParts): Promise<LocalEngine> {
-  const { config, shells, catalogue, journal, resultsDir, approve } = parts;
+  const { config, tools, journal, resultsDir, approve } = parts;
   return openLocalEngine({
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
@@ -31,10 +29,9 @@ export function openHostEngine(options: TroupeOptions, parts: HostParts): Promis
     namedProviders: namedProviders(config),
     actorThreads: options.threads ?? config.runtime.actorThreads,
     computeThreads: options.computeThreads ?? config.runtime.computeThreads,
-    tools: catalogue.definitions,
-    hostTools: catalogue.hostTools,
-    shells,
+    tools,
     approve,
     onThreadLost: (what, detail) => options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
+    onTaskUnwritten: (words) => options.onLog?.('warn', words),
   });
 }

@@ -5,16 +5,19 @@ import { ApprovalDesk } from './approval-desk.ts';
 import { Fault } from './base/fault.ts';
 import { cancelOnAbort } from './cancel-on-abort.ts';
 import { serveControl } from './control.ts';
-import { CronSchedule, originOf } from './cron-schedule.ts';
+import { CronSchedule } from './cron-schedule.ts';
+import { drained, leftBelow } from './drained.ts';
 import { type ApprovalDecision, giveApproval } from './give-approval.ts';
 import { openHostEngine } from './host-engine.ts';
 import { openHostState } from './host-state.ts';
 import type { LocalEngine } from './local-engine.ts';
+import { lostRuns } from './lost-runs.ts';
 import { checkOpenOptions } from './open-options.ts';
+import { openTools } from './own-tools.ts';
 import type { Run } from './run.ts';
 import { runHandle } from './run-handle.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
-import { type CronJob, type CronOrigin, jobOf } from './runtime/core/cron.ts';
+import { type CronJob, type CronOrigin, jobOf, originOf } from './runtime/core/cron.ts';
 import type { RosterEntry } from './runtime/core/gate.ts';
 import type { ApprovalRequest } from './runtime/engine.ts';
 import type { Journal } from './runtime/journal.ts';
@@ -23,11 +26,8 @@ import { NoteReceipts } from './runtime/note-receipts.ts';
 import type { RunSupervisor } from './runtime/run-supervisor.ts';
 import { RunTree } from './runtime/run-tree.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
-import type { StateDir } from './runtime/state-dir.ts';
-import { type RecoveredRun, readTree, unfinishedRoots } from './runtime/unfinished-runs.ts';
+import { type StateDir, stateLayout } from './runtime/state-dir.ts';
 import { type ConfigSource, chooseAgent, rootRequest, type StartRequest } from './start-request.ts';
-import { gatherTools } from './tool-catalogue.ts';
-import { Shells } from './tools/shell.ts';
 import type { TroupeEvents, TroupeOptions } from './troupe-options.ts';
 
 export type { TroupeEvents, TroupeOptions };
@@ -55,18 +55,19 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     const source = options.config ?? 'troupe.toml';
     const agents = options.agents ?? {};
     const config = loadConfig(source, { agents });
-    const shells = new Shells();
-    const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? [], shells);
-    const { state, journal } = openHostState(options.stateDir ?? '.troupe', config.journal.sync);
+    const stateDir = options.stateDir ?? '.troupe';
+    const tools = await openTools(options, stateLayout(stateDir).memoryFile);
+    const { state, journal } = openHostState(stateDir, config.journal.sync);
     let engine: LocalEngine | null = null;
     let troupe: Troupe | null = null;
     try {
       const desk = new ApprovalDesk(options.onApproval ?? null, options.approvals === 'wait');
       engine = await openHostEngine(options, {
-        ...{ config, shells, catalogue, journal, resultsDir: state.resultsDir },
+        ...{ config, tools, journal, resultsDir: state.resultsDir },
         approve: (request, told) => desk.ask(request, told),
       });
       troupe = new Troupe({ config, source, agents }, state, engine, desk, options);
+      await troupe.#tree.recallBudgets();
       await troupe.#listen(options.onLog);
       if (options.resume === true) await troupe.resume();
       if (options.cron === true) await troupe.#cron.begin();
@@ -89,21 +90,20 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   ) {
     super();
     this.#source = source;
-    const { config } = source;
     this.#state = state;
     this.#engine = engine;
     this.#desk = desk;
     desk.tell(this);
     this.#tree = new RunTree({
       engine,
-      config,
-      protectedPaths: [state.path, ...config.sources],
+      config: source.config,
+      protectedPaths: [state.path, ...source.config.sources],
       onDelta: (runId, turn, text) => this.emit('delta', { runId, turn, text }),
     });
     this.#receipts = new NoteReceipts(engine.journal);
     this.#cron = new CronSchedule({
       clock: engine.clock,
-      jobs: config.cron,
+      jobs: source.config.cron,
       journal: engine.journal,
       start: (job, origin) => this.#startJob(job, origin),
       live: () => this.#tree.live(),
@@ -170,30 +170,29 @@ export class Troupe extends EventEmitter<TroupeEvents> {
    * Takes up every run again that an earlier host left unfinished, under its old ids: finished calls, answers and
    * children are not repeated, and an effectful call that was in flight is reported to its model as uncertain. A run
    * under whose work its host has ended again and again ends as `poisoned` instead.
-   * @returns the roots that go on; none the second time.
+   * @returns the roots that go on, and background runs whose owners have ended; none the second time.
    * @throws Fault `host.closed`, `journal.corrupt`.
    */
   async resume(): Promise<readonly Run[]> {
     if (this.#closed !== null) throw closed();
     const before = this.#resuming;
-    const resuming = before.then(() => this.#resume());
+    const resuming = before.then(async () => {
+      const lost = await lostRuns(this.#tree, this.#engine.journal);
+      return this.#tree.recover(lost).map((root) => this.#handle(root));
+    });
     this.#resuming = resuming.catch(() => []);
     return resuming;
-  }
-
-  async #resume(): Promise<readonly Run[]> {
-    const { journal } = this.#engine;
-    const lost: RecoveredRun[] = [];
-    for (const rootId of await unfinishedRoots(journal)) {
-      if (this.#tree.find(rootId) === undefined) lost.push(...(await readTree(journal, rootId)));
-    }
-    return this.#tree.recover(lost).map((root) => this.#handle(root));
   }
 
   /** A run that has not ended, of this host. `undefined` for any other id: its story is in the journal. */
   run(runId: string): Run | undefined {
     const supervisor = this.#tree.find(runId);
     return supervisor === undefined ? undefined : this.#handle(supervisor);
+  }
+
+  /** Background runs below this one that go on, although the run that started them has ended (SPEC D9). */
+  backgroundRuns(runId: string): readonly Run[] {
+    return leftBelow(this.#tree, runId).map((run) => this.#handle(run));
   }
 
   /** Every run in the journal, in the order in which they began. */
@@ -253,12 +252,12 @@ export class Troupe extends EventEmitter<TroupeEvents> {
 
   #cancelAll(reason: string): void {
     for (const supervisor of this.#tree.live()) {
-      if (supervisor.parentRunId === null) supervisor.cancel(reason, 'user');
+      if (this.#tree.isTop(supervisor)) supervisor.cancel(reason, 'user');
     }
   }
 
   async #close(): Promise<void> {
-    await Promise.allSettled(this.#tree.live().map((supervisor) => supervisor.durableEnd()));
+    await drained(this.#tree);
     await this.#control?.close();
     this.#receipts.close(closed());
     await this.#engine.close();

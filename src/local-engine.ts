@@ -17,17 +17,18 @@ import { invariant } from './base/invariant.ts';
 import type { Random } from './base/random.ts';
 import { computeOutcome } from './compute-outcome.ts';
 import { IsolatedActors } from './isolated-actors.ts';
+import type { OwnTools } from './own-tools.ts';
 import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './runtime/core/agent-protocol.ts';
 import type { ProviderEntry } from './runtime/core/model.ts';
 import { resultsFolderOf, withOwnResults } from './runtime/core/own-results.ts';
+import type { TaskRecord } from './runtime/core/task-record.ts';
 import type { ToolContext, ToolDefinition, ToolOutcome, ToolScope } from './runtime/core/tool.ts';
 import type { AgentLink, AgentListener, EnginePort } from './runtime/engine.ts';
 import type { Journal } from './runtime/journal.ts';
+import { writeTaskFile } from './task-file.ts';
 import { threadEntry } from './thread-entry.ts';
 import type { ActorHostSetup } from './threads/actor-host.ts';
 import { invokeNamed } from './tools/invoke-named.ts';
-import type { AnyTool } from './tools/invoke-tool.ts';
-import type { Shells } from './tools/shell.ts';
 
 /** How often the model thread may be replaced before troupe gives up on it. */
 const MODEL_RESTARTS = { restartsMax: 3, periodMs: 60_000 };
@@ -61,14 +62,12 @@ export interface LocalEngineOptions {
   readonly namedProviders: readonly string[];
   readonly actorThreads: number;
   readonly computeThreads: number;
-  readonly tools: ReadonlyMap<string, ToolDefinition>;
-  /** Tools that run on the host's thread, by name. */
-  readonly hostTools: ReadonlyMap<string, AnyTool>;
-  /** Every child process of this host. */
-  readonly shells: Shells;
+  readonly tools: OwnTools;
   readonly approve: EnginePort['approve'];
   /** A thread died: for the log. */
   readonly onThreadLost: (what: string, detail: string) => void;
+  /** The result file of a background task could not be written: for the log. */
+  readonly onTaskUnwritten: (words: string) => void;
 }
 
 /** Starts the threads. @throws Fault `actor.lost` or `actor.not-ready` if they do not come up; what `journal` throws. */
@@ -104,7 +103,7 @@ export class LocalEngine implements EnginePort {
     this.clock = options.clock;
     this.random = options.random;
     this.approve = options.approve;
-    for (const [name, { module, place }] of options.tools) {
+    for (const [name, { module, place }] of options.tools.definitions) {
       if (module !== undefined && place === 'actor') this.#modules[name] = { ...module };
     }
     this.#model = this.#startModel();
@@ -152,7 +151,7 @@ export class LocalEngine implements EnginePort {
 
   async compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome> {
     let partial = '';
-    const reads = this.#options.tools.get(job.name)?.effect === 'read';
+    const reads = this.#options.tools.definitions.get(job.name)?.effect === 'read';
     const scoped = { ...job, scope: this.#scopeFor(job.runId, job.scope) };
     const outcome = await this.#computePool().run(scoped, {
       signal,
@@ -172,7 +171,7 @@ export class LocalEngine implements EnginePort {
     context: ToolContext<AbortSignal>,
     timeoutMs: number,
   ): Promise<ToolOutcome> {
-    const find = async () => this.#options.hostTools.get(name);
+    const find = async () => this.#options.tools.hostTools.get(name);
     const scope = this.#scopeFor(context.runId, context.scope);
     return invokeNamed(find, name, argsText, { ...context, scope }, timeoutMs);
   }
@@ -182,7 +181,7 @@ export class LocalEngine implements EnginePort {
   }
 
   tools(): ReadonlyMap<string, ToolDefinition> {
-    return this.#options.tools;
+    return this.#options.tools.definitions;
   }
 
   /** One file a result, below a folder named after its run; a frame that happens again after a crash writes it again. */
@@ -192,6 +191,13 @@ export class LocalEngine implements EnginePort {
     const file = join(folder, `${frame.replaceAll('/', '-')}.txt`);
     await writeFile(file, text, { mode: 0o600 });
     return file;
+  }
+
+  async exportTask(resultsDir: string, record: TaskRecord, how: 'make' | 'amend'): Promise<void> {
+    const fault = await writeTaskFile(resultsDir, record, how).catch(messageOf);
+    if (fault === null) return;
+    const { task_id: taskId } = record;
+    this.#options.onTaskUnwritten(`the result file of task ${taskId} was not written: ${fault}`);
   }
 
   stats(): { readonly actors: number; readonly actorThreads: number; readonly computing: number } {
@@ -209,7 +215,7 @@ export class LocalEngine implements EnginePort {
       this.#actors?.close(),
       this.#isolated.close(),
       this.#compute?.close(),
-      this.#options.shells.endAll(),
+      this.#options.tools.close(),
     ]);
     await this.#model.close();
   }

@@ -6,10 +6,11 @@ import { abortWords } from './cancel-on-abort.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import { foldName } from './runtime/core/gate.ts';
 import { nearest } from './runtime/core/nearest.ts';
-import type { FileScope } from './runtime/core/tool.ts';
+import { type FileScope, plainScope } from './runtime/core/tool.ts';
 import { loadConfig } from './runtime/load-config.ts';
 import { freezeSecurity } from './runtime/resolve-run.ts';
 import type { RootRequest } from './runtime/root-request.ts';
+import { closedFiles, stateLayout } from './runtime/state-dir.ts';
 
 export interface StartRequest {
   /**
@@ -214,7 +215,7 @@ export function rootRequest(
     security: freezeSecurity(
       request.principal ?? userInfo().username,
       request.orgPosition ?? null,
-      initiatorFiles(request, workspaceDir, [statePath]),
+      initiatorFiles(request, workspaceDir, statePath),
     ),
     workspaceDir,
     maxTurns: request.maxTurns ?? null,
@@ -223,19 +224,13 @@ export function rootRequest(
 }
 
 /** The initiator's file policy: what the caller said of it, and nothing more than troupe's own state besides. */
-function initiatorFiles(
-  request: StartRequest,
-  workspaceDir: string,
-  protectedPaths: readonly string[],
-): FileScope {
+function initiatorFiles(request: StartRequest, workspaceDir: string, statePath: string): FileScope {
+  const { files = {} } = request;
+  const closed = closedFiles(stateLayout(statePath));
   return {
-    workspaceDir,
-    workspaceOnly: false,
-    roots: [],
-    readRoots: [],
-    writeRoots: [],
-    forbidden: [],
-    ...request.files,
-    protected: protectedPaths,
+    ...plainScope(workspaceDir, false),
+    ...files,
+    forbidden: [...(files.forbidden ?? []), ...closed],
+    protected: [statePath],
   };
 }

@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs';
 import { Fault } from './base/fault.ts';
 import { APPROVAL_BOOK_TYPES, ApprovalBook } from './runtime/core/approval-book.ts';
 import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
+import { rootOf } from './runtime/core/run-id.ts';
+import { CRON_TYPES } from './runtime/cron-history.ts';
 import type { EventFilter } from './runtime/journal.ts';
 import { openJournalReader } from './runtime/journal-reader.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
@@ -17,8 +19,8 @@ export interface Seen<Value> {
 }
 
 export interface Viewer {
-  /** Every run, in the order in which they began. */
-  runs(): Seen<readonly RunSummary[]>;
+  /** Every run, in the order in which they began. `alsoTo` is shown the events that tell of them. */
+  runs(alsoTo?: (event: JournalEvent) => void): Seen<readonly RunSummary[]>;
   /** The ids of all runs, in that order. */
   runIds(): Seen<readonly string[]>;
   /** A run and everything below it. @throws Fault `run.not-found`. */
@@ -31,19 +33,22 @@ export interface Viewer {
 }
 
 /** The events that tell how a run stands; what it said and did in between can be long. */
-const SUMMARY_TYPES = ['run.started', 'turn.started', ...TERMINAL_TYPES];
+const SUMMARY_TYPES = ['turn.started', ...CRON_TYPES, ...TERMINAL_TYPES];
 
 /** @throws Fault `argument.invalid` if nothing has run with this state directory; `sqlite.absent`. */
 export function openViewer(stateDir: string): Viewer {
   const reader = openJournalReader(stateLayout(stateDir).journalFile);
-  const fold = (filter: EventFilter): Seen<RunViews> => {
+  const fold = (filter: EventFilter, alsoTo?: (event: JournalEvent) => void): Seen<RunViews> => {
     const views = newFold();
-    const damage = readAll(reader.read(filter), (event) => views.see(event));
+    const damage = readAll(reader.read(filter), (event) => {
+      views.see(event);
+      alsoTo?.(event);
+    });
     return { value: views, damage };
   };
   return {
-    runs: () => {
-      const { value, damage } = fold({ types: SUMMARY_TYPES });
+    runs: (alsoTo) => {
+      const { value, damage } = fold({ types: SUMMARY_TYPES }, alsoTo);
       return { value: value.summaries(), damage };
     },
     runIds: () => {
@@ -68,14 +73,18 @@ export function openViewer(stateDir: string): Viewer {
   };
 }
 
-/** Roots that began and have no end, the oldest first; none where nothing ever ran. They may be live in a host. */
+/**
+ * Roots that began and have no end, or below which a background run has none, the oldest first; none where nothing ever
+ * ran. They may be live in a host.
+ */
 export function unfinishedIn(stateDir: string): Seen<readonly string[]> {
   if (!existsSync(stateLayout(stateDir).journalFile)) return { value: [], damage: null };
   const viewer = openViewer(stateDir);
   try {
     const { value, damage } = viewer.runs();
-    const roots = value.filter((run) => run.depth === 0 && run.ended_at === null);
-    return { value: roots.map((run) => run.run_id), damage };
+    const open = value.filter((run) => run.ended_at === null);
+    const roots = new Set(open.map((run) => rootOf(run.run_id)));
+    return { value: value.map((run) => run.run_id).filter((id) => roots.has(id)), damage };
   } finally {
     viewer.close();
   }

@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import { burn, stepsFor } from '../support/burn.ts';
 import { type Host, openHost, toolUrl } from '../support/host.ts';
 import { demand, quantile, reportRounds } from '../support/report.ts';
-import { atOnce, type OtherLoad, spent, untilQuiet } from '../support/rounds.ts';
+import { atOnce, inRounds, spent } from '../support/rounds.ts';
 
 const ROUNDS = 7;
 const WARM_UPS = 2;
@@ -63,26 +63,19 @@ async function tasks(pool: Piscina, steps: readonly number[]): Promise<number> {
 }
 
 async function measure(prompt: string, what: string, atLeast: number, steps: readonly number[]) {
-  const speedUps: number[] = [];
-  const refs: number[] = [];
-  const load: OtherLoad[] = [];
-  for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
-    if (round >= 0) await untilQuiet();
-    let speedUp = 0;
-    let ref = 0;
-    const whole = await spent(async () => {
-      speedUp = (await runs(one, prompt)) / (await runs(two, prompt));
-      ref = (await tasks(bareOne, steps)) / (await tasks(bareTwo, steps));
-    });
-    if (round < 0) continue;
-    speedUps.push(speedUp);
-    refs.push(ref);
-    load.push(whole.otherLoad);
-  }
+  const { values, load } = await inRounds({ warmUps: WARM_UPS, rounds: ROUNDS }, async () => ({
+    speedUp: (await runs(one, prompt)) / (await runs(two, prompt)),
+    ref: (await tasks(bareOne, steps)) / (await tasks(bareTwo, steps)),
+  }));
+  const ref = quantile(
+    values.map((round) => round.ref),
+    0.5,
+  );
+  const speedUps = values.map(({ speedUp }) => speedUp);
   reportRounds(`speed-up by a second core, ${what} [times]`, speedUps, {
     reach: { atLeast },
     load,
-    note: `Ref ${quantile(refs, 0.5).toFixed(2)}`,
+    note: `Ref ${ref.toFixed(2)}`,
   });
 }
 

@@ -11,7 +11,7 @@ import { openSqlite } from '../../src/runtime/sqlite.ts';
 import { openSqliteJournal } from '../../src/runtime/sqlite-journal.ts';
 import { threadEntry } from '../../src/thread-entry.ts';
 import { reportRounds } from '../support/report.ts';
-import { type OtherLoad, spent, untilQuiet } from '../support/rounds.ts';
+import { inRounds, spent } from '../support/rounds.ts';
 
 const EVENTS = 40_000;
 /** Events a transaction, and a list that is appended at once. */
@@ -109,24 +109,13 @@ async function raw(sync: Sync): Promise<number> {
 }
 
 for (const sync of ['full', 'normal'] as const) {
-  const shares: number[] = [];
-  const own: number[] = [];
-  const bare: number[] = [];
-  const load: OtherLoad[] = [];
-  for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
-    if (round >= 0) await untilQuiet();
-    let ownMs = 0;
-    let rawMs = 0;
-    const whole = await spent(async () => {
-      ownMs = await journaled(sync);
-      rawMs = await raw(sync);
-    });
-    if (round < 0) continue;
-    shares.push(rawMs / ownMs);
-    own.push((EVENTS / ownMs) * 1000);
-    bare.push((EVENTS / rawMs) * 1000);
-    load.push(whole.otherLoad);
-  }
+  const { values, load } = await inRounds({ warmUps: WARM_UPS, rounds: ROUNDS }, async () => ({
+    ownMs: await journaled(sync),
+    rawMs: await raw(sync),
+  }));
+  const shares = values.map(({ ownMs, rawMs }) => rawMs / ownMs);
+  const own = values.map(({ ownMs }) => (EVENTS / ownMs) * 1000);
+  const bare = values.map(({ rawMs }) => (EVENTS / rawMs) * 1000);
   const what = `sync = ${sync}, ${CHARS} bytes an event`;
   reportRounds(`journal, ${what} [events/s]`, own, { load });
   reportRounds(`better-sqlite3 alone, ${what} [events/s]`, bare, {

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fanOutTurns, openHost } from '../support/host.ts';
 import { demand, quantile, reportRounds } from '../support/report.ts';
-import { type OtherLoad, spent, untilQuiet } from '../support/rounds.ts';
+import { inRounds } from '../support/rounds.ts';
 
 const CHILDREN = 4096;
 const ROUNDS = 7;
@@ -11,24 +11,17 @@ const WARM_UPS = 2;
 const host = await openHost({
   agents: { lead: fanOutTurns([CHILDREN]), worker: [{ text: 'ok' }] },
 });
-const longest: number[] = [];
-const p99: number[] = [];
-const load: OtherLoad[] = [];
-for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
-  if (round >= 0) await untilQuiet();
+const { values, load } = await inRounds({ warmUps: WARM_UPS, rounds: ROUNDS }, async () => {
   const probe = monitorEventLoopDelay({ resolution: 1 });
   probe.enable();
-  const whole = await spent(async () => {
-    const run = await host.troupe.start({ agent: 'lead', prompt: `fan ${CHILDREN};` });
-    const { status } = await run.result();
-    demand(status === 'completed', status);
-  });
+  const run = await host.troupe.start({ agent: 'lead', prompt: `fan ${CHILDREN};` });
+  const { status } = await run.result();
   probe.disable();
-  if (round < 0) continue;
-  longest.push(probe.max / 1e6);
-  p99.push(probe.percentile(99) / 1e6);
-  load.push(whole.otherLoad);
-}
+  demand(status === 'completed', status);
+  return { longestMs: probe.max / 1e6, p99Ms: probe.percentile(99) / 1e6 };
+});
+const longest = values.map(({ longestMs }) => longestMs);
+const p99 = values.map(({ p99Ms }) => p99Ms);
 reportRounds("longest block of the host's event loop, fan-out of 4096 [ms]", longest, {
   reach: { atMost: 20 },
   load,

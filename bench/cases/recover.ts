@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type JournalEvent, Troupe } from '../../src/index.ts';
 import { toolUrl } from '../support/host.ts';
 import { demand, reportRounds } from '../support/report.ts';
-import { atOnce, type OtherLoad, spent, untilQuiet } from '../support/rounds.ts';
+import { atOnce, inRounds } from '../support/rounds.ts';
 
 const RUNS = 1000;
 /** Six events each; with those of the run's start and its open turn, a hundred a run. */
@@ -96,23 +96,15 @@ async function measure(): Promise<void> {
     mkdirSync(source);
     const events = await filled(source);
     demand(events >= RUNS * TURNS * 6, `${events} events`);
-    const first: number[] = [];
-    const all: number[] = [];
-    const load: OtherLoad[] = [];
-    for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
-      const copy = join(dir, `round-${round}`);
+    const { values, load } = await inRounds({ warmUps: WARM_UPS, rounds: ROUNDS }, async () => {
+      const copy = join(dir, 'round');
       cpSync(source, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
-      if (round >= 0) await untilQuiet();
-      let took = { first: 0, all: 0 };
-      const whole = await spent(async () => {
-        took = await recover(copy);
-      });
+      const took = await recover(copy);
       rmSync(copy, { recursive: true, force: true });
-      if (round < 0) continue;
-      first.push(took.first);
-      all.push(took.all);
-      load.push(whole.otherLoad);
-    }
+      return took;
+    });
+    const first = values.map((round) => round.first);
+    const all = values.map((round) => round.all);
     const what = `recovery of ${RUNS} unfinished runs from ${events} events`;
     reportRounds(`${what}, from the opening to the first new answer of a model [ms]`, first, {
       load,

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Troupe } from '../../src/index.ts';
 import { demand, reportRounds } from '../support/report.ts';
-import { type OtherLoad, spent, untilQuiet } from '../support/rounds.ts';
+import { inRounds } from '../support/rounds.ts';
 
 const ROUNDS = 15;
 const WARM_UPS = 2;
@@ -56,16 +56,7 @@ async function measure(): Promise<void> {
     const ms = (at: bigint) => Number(at - BigInt(said.from)) / 1e6;
     return { requestMs: ms(arrived), openMs: ms(BigInt(said.opened)) };
   };
-  const took: { requestMs: number; openMs: number }[] = [];
-  const load: OtherLoad[] = [];
-  for (let index = -WARM_UPS; index < ROUNDS; index += 1) {
-    if (index >= 0) await untilQuiet();
-    const whole = await spent(async () => {
-      const one = await round();
-      if (index >= 0) took.push(one);
-    });
-    if (index >= 0) load.push(whole.otherLoad);
-  }
+  const { values: took } = await inRounds({ warmUps: WARM_UPS, rounds: ROUNDS }, round);
   server.close();
   reportRounds(
     'start of a host to its first model request [ms]',

@@ -25,6 +25,8 @@ export function toolUrl(name: string): string {
 
 /** No run's tree comes near it. */
 const RUNS_MAX = 1_000_000;
+/** Nor any hour. */
+const ACTIONS_MAX = 1_000_000_000;
 /** A turn of 4096 calls must not be cut: that would write a file for each of them. */
 const TURN_RESULT_CHARS_MAX = 1_000_000;
 
@@ -44,7 +46,13 @@ export async function openHost(options: HostOptions): Promise<Host> {
   const config = {
     providers: { models: { scripted: { bench: { file: scenario } } } },
     agents: Object.fromEntries(Object.keys(agents).map((id) => [id, agent])),
-    risk_profiles: { bench: { autonomy: 'full', delegation_policy: { mode: 'allow' } } },
+    risk_profiles: {
+      bench: {
+        autonomy: 'full',
+        delegation_policy: { mode: 'allow' },
+        max_actions_per_hour: ACTIONS_MAX,
+      },
+    },
     runtime_profiles: {
       bench: {
         max_delegation_width: width,

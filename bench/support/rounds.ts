@@ -55,6 +55,24 @@ export async function untilQuiet(): Promise<void> {
   }
 }
 
+/** Rounds of a measurement, after some that do not count; each begins when others leave the machine alone. */
+export async function inRounds<Value>(
+  { warmUps, rounds }: { readonly warmUps: number; readonly rounds: number },
+  work: () => Promise<Value>,
+): Promise<{ readonly values: readonly Value[]; readonly load: readonly OtherLoad[] }> {
+  const values: Value[] = [];
+  const load: OtherLoad[] = [];
+  for (let warmUp = 0; warmUp < warmUps; warmUp += 1) await work();
+  while (values.length < rounds) {
+    await untilQuiet();
+    const { otherLoad } = await spent(async () => {
+      values.push(await work());
+    });
+    load.push(otherLoad);
+  }
+  return { values, load };
+}
+
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

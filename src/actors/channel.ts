@@ -4,7 +4,7 @@
  * I1 Bodies arrive in the order they were sent, across batches too.
  * I2 Bodies sent in one turn of the loop travel as one array, posted at its end.
  * I3 A body costs at most itself: a `receive` that throws, or a body that cannot be cloned, loses no other body.
- * I4 What arrives is received for a few milliseconds at a time; between two slices the loop takes its turn.
+ * I4 What arrives is received for a millisecond at a time; between two slices the loop takes its turn.
  */
 import { type MessagePort, receiveMessageOnPort, type TransferListItem } from 'node:worker_threads';
 import { Fault, messageOf } from '../base/fault.ts';

@@ -22,6 +22,8 @@ export type FaultCode =
   | 'journal.corrupt'
   | 'journal.unwritable'
   | 'mailbox.full'
+  | 'memory.not-found'
+  | 'memory.unusable'
   | 'model.aborted'
   | 'model.malformed'
   | 'model.rate-limited'

@@ -1,3 +1,4 @@
+import { Fault } from '../base/fault.ts';
 import { nextTimes } from '../cron-look.ts';
 import { Troupe } from '../host.ts';
 import type { CronJob } from '../runtime/core/cron.ts';
@@ -24,10 +25,8 @@ export async function cronStartCommand(context: Context): Promise<number> {
     if (!options.quiet) context.terminal.say(safeLine(words));
   };
   if (enabled.length === 0) {
-    context.terminal.say(
-      `error: no enabled [[cron]] job in ${safeLine(options.config)}; add one, \`troupe cron\` lists them`,
-    );
-    return EXIT.usage;
+    const words = `no enabled [[cron]] job in ${options.config}; add one, \`troupe cron\` lists them`;
+    throw new Fault('argument.invalid', words);
   }
   let stop: () => void = () => undefined;
   const stopped = new Promise<void>((resolve) => {

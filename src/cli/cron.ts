@@ -7,6 +7,7 @@ import { dayAndTime } from './core/figures.ts';
 import { statusColour } from './core/paint.ts';
 import { jsonLine, safeBlock, safeLine } from './core/plain-text.ts';
 import { type Column, tableLines } from './core/table.ts';
+import { endOfReading } from './end-of-reading.ts';
 import { wallClock } from './wall-clock.ts';
 
 /** `troupe cron`: every job, when it is due next, and how its last run went; also without a host. */
@@ -22,9 +23,7 @@ export async function cronListCommand(context: Context): Promise<number> {
   if (rows.length === 0 && !options.quiet) {
     terminal.say(`no [[cron]] job in ${safeLine(options.config)}`);
   }
-  if (damage === null) return EXIT.completed;
-  terminal.say(`${terminal.paintErr('red', 'error')}: ${safeBlock(damage.message)}`);
-  return EXIT.failed;
+  return endOfReading(context, damage);
 }
 
 /** `troupe cron next <job>`: its next times. */

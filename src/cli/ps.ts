@@ -1,15 +1,17 @@
+import { rootOf } from '../runtime/core/run-id.ts';
 import { openViewer, type RunSummary } from '../viewer.ts';
 import type { Context } from './context.ts';
-import { EXIT } from './core/exit-code.ts';
 import { dayAndTime, formatElapsed } from './core/figures.ts';
 import { type Paint, statusColour } from './core/paint.ts';
-import { jsonLine, safeBlock, safeLine } from './core/plain-text.ts';
+import { jsonLine, safeLine } from './core/plain-text.ts';
 import { type Column, tableLines } from './core/table.ts';
 import { unfinishedWords } from './core/unfinished-words.ts';
+import { endOfReading } from './end-of-reading.ts';
 import { interruptedRuns } from './find-run.ts';
 
 /** `troupe ps`: every run in the journal, the newest last (SPEC K1, K2). */
-export async function psCommand({ terminal, options }: Context): Promise<number> {
+export async function psCommand(context: Context): Promise<number> {
+  const { terminal, options } = context;
   const viewer = openViewer(options.state);
   try {
     const { value: runs, damage } = viewer.runs();
@@ -19,12 +21,10 @@ export async function psCommand({ terminal, options }: Context): Promise<number>
       const columns = columnsOf(interrupted, terminal.paintOut);
       const shown = { paint: terminal.paintOut, width: terminal.outWidth };
       for (const line of tableLines(columns, runs, shown)) terminal.print(line);
-      const roots = runs.filter((run) => run.depth === 0 && interrupted.has(run.run_id));
-      if (roots.length > 0 && !options.quiet) terminal.say(unfinishedWords(roots.length));
+      const roots = new Set([...interrupted].map(rootOf));
+      if (roots.size > 0 && !options.quiet) terminal.say(unfinishedWords(roots.size));
     }
-    if (damage === null) return EXIT.completed;
-    terminal.say(`${terminal.paintErr('red', 'error')}: ${safeBlock(damage.message)}`);
-    return EXIT.failed;
+    return endOfReading(context, damage);
   } finally {
     viewer.close();
   }

@@ -1,8 +1,10 @@
 import { Troupe } from '../host.ts';
 import type { Run, RunOutcome } from '../run.ts';
 import type { JournalEvent } from '../runtime/core/event.ts';
+import { rootOf } from '../runtime/core/run-id.ts';
 import { unfinishedIn } from '../viewer.ts';
 import { ownPrompt } from './approval-prompt.ts';
+import { backgroundEnds } from './background-ends.ts';
 import { checkedConfig } from './checked-config.ts';
 import type { Context } from './context.ts';
 import { worstExit } from './core/exit-code.ts';
@@ -58,7 +60,7 @@ async function resumeIn(context: Context, signal: AbortSignal): Promise<readonly
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
     if (!options.quiet) for (const run of runs) context.terminal.say(`run ${run.id}`);
-    const roots = runs.map((run) => run.id);
+    const roots = [...new Set(runs.map((run) => rootOf(run.id)))];
     const progress = openProgress(context, roots, wallClock);
     try {
       for (const root of roots) {
@@ -68,7 +70,9 @@ async function resumeIn(context: Context, signal: AbortSignal): Promise<readonly
       }
       for (const event of early.splice(0)) progress.see(event);
       see = (event) => progress.see(event);
-      return await Promise.all(runs.map((run) => run.result()));
+      const outcomes = await Promise.all(runs.map((run) => run.result()));
+      for (const root of roots) await backgroundEnds(context, troupe, root, signal);
+      return outcomes;
     } finally {
       progress.end();
     }

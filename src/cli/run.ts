@@ -3,6 +3,7 @@ import type { Run, RunOutcome } from '../run.ts';
 import type { JournalEvent } from '../runtime/core/event.ts';
 import { unfinishedIn } from '../viewer.ts';
 import { ownPrompt } from './approval-prompt.ts';
+import { backgroundEnds } from './background-ends.ts';
 import { checkedConfig } from './checked-config.ts';
 import type { Context } from './context.ts';
 import { exitOfStatus } from './core/exit-code.ts';
@@ -81,7 +82,9 @@ async function runIn(context: Context, start: Start, signal: AbortSignal): Promi
     for (const event of early.splice(0)) progress.see(event);
     see = (event) => progress.see(event);
     try {
-      return await run.result();
+      const outcome = await run.result();
+      await backgroundEnds(context, troupe, run.id, signal);
+      return outcome;
     } finally {
       progress.end();
     }

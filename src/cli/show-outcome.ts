@@ -34,6 +34,8 @@ function nextStep({ runId, reason, status }: RunOutcome): string {
   const log = `\`troupe log ${runId} --subtree\` shows how it came to that`;
   if (status !== 'incomplete') return log;
   if (reason === 'turn_limit') return `${log}; --max-turns gives it more turns`;
+  if (reason === 'cost_budget')
+    return `${log}; max_cost_per_day_cents of the risk profile that is named allows more`;
   if (reason === 'run_time_limit')
     return `${log}; max_run_secs of its runtime profile gives it more time`;
   return log;

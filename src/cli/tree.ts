@@ -1,12 +1,13 @@
 import { openViewer, type RunTreeView } from '../viewer.ts';
 import type { Context } from './context.ts';
-import { EXIT } from './core/exit-code.ts';
-import { jsonLine, safeBlock } from './core/plain-text.ts';
+import { jsonLine } from './core/plain-text.ts';
 import { treeLines } from './core/tree-rows.ts';
+import { endOfReading } from './end-of-reading.ts';
 import { findRun, interruptedRuns } from './find-run.ts';
 
 /** `troupe tree`: a run and everything below it, with a host or without one (SPEC K1, K2). */
-export async function treeCommand({ terminal, options }: Context, asked: string): Promise<number> {
+export async function treeCommand(context: Context, asked: string): Promise<number> {
+  const { terminal, options } = context;
   const viewer = openViewer(options.state);
   try {
     const { value: tree, damage } = viewer.tree(findRun(viewer, asked));
@@ -17,9 +18,7 @@ export async function treeCommand({ terminal, options }: Context, asked: string)
       const time = { now: Date.now(), parseTime: Date.parse };
       for (const line of treeLines(tree, { ...shown, ...time, interrupted })) terminal.print(line);
     }
-    if (damage === null) return EXIT.completed;
-    terminal.say(`${terminal.paintErr('red', 'error')}: ${safeBlock(damage.message)}`);
-    return EXIT.failed;
+    return endOfReading(context, damage);
   } finally {
     viewer.close();
   }

@@ -78,17 +78,16 @@ function unsupported(entry: ProviderEntry, why: string): Fault {
 }
 
 /** Loads a type's package, which takes a tenth of a second. */
+const LOAD = {
+  openai: () => import('@ai-sdk/openai'),
+  anthropic: () => import('@ai-sdk/anthropic'),
+  google: () => import('@ai-sdk/google'),
+  'openai-compatible': () => import('@ai-sdk/openai-compatible'),
+} as const satisfies Record<HttpType, () => Promise<unknown>>;
+
+/** Loads what `openModel` needs for this type. */
 export function loadSdk(type: HttpType): Promise<unknown> {
-  switch (type) {
-    case 'openai':
-      return import('@ai-sdk/openai');
-    case 'anthropic':
-      return import('@ai-sdk/anthropic');
-    case 'google':
-      return import('@ai-sdk/google');
-    case 'openai-compatible':
-      return import('@ai-sdk/openai-compatible');
-  }
+  return LOAD[type]();
 }
 
 /** The provider library's model, its package loaded on first use. `fetch` belongs to one attempt. */
@@ -104,13 +103,13 @@ export async function openModel(
   };
   switch (parts.type) {
     case 'openai':
-      return (await import('@ai-sdk/openai')).createOpenAI(common)(model);
+      return (await LOAD.openai()).createOpenAI(common)(model);
     case 'anthropic':
-      return (await import('@ai-sdk/anthropic')).createAnthropic(common)(model);
+      return (await LOAD.anthropic()).createAnthropic(common)(model);
     case 'google':
-      return (await import('@ai-sdk/google')).createGoogleGenerativeAI(common)(model);
+      return (await LOAD.google()).createGoogleGenerativeAI(common)(model);
     case 'openai-compatible': {
-      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      const { createOpenAICompatible } = await LOAD['openai-compatible']();
       return createOpenAICompatible({
         ...common,
         baseURL: parts.baseUrl ?? '',

@@ -102,8 +102,16 @@ const riskProfile = table('What the agents that name it may do.', {
   allowed_commands: texts('Programs the shell may start; empty = none.'),
   shell_env_passthrough: envNames('Environment variables that commands see.'),
   shell_timeout_secs: secs('Seconds a command may take.', RISK.shellTimeoutMs / 1000),
-  max_actions_per_hour: whole(0, 1e9, 'Actions in a sliding hour.', RISK.maxActionsPerHour),
-  max_cost_per_day_cents: amount('Cents of model cost a day.', RISK.maxCostPerDayCents),
+  max_actions_per_hour: whole(
+    0,
+    1e9,
+    'Effectful tool calls and launches of runs in any hour, of an agent and all below it; 0 = none.',
+    RISK.maxActionsPerHour,
+  ),
+  max_cost_per_day_cents: amount(
+    'Cents of model cost in a day of UTC, of an agent and all below it; 0 = no request.',
+    RISK.maxCostPerDayCents,
+  ),
   block_high_risk_commands: flag(
     'Refuse commands that are known to be dangerous.',
     RISK.blockHighRiskCommands,
@@ -243,7 +251,7 @@ export const CONFIG_SCHEMA: JsonObject = {
       'Projects by id.',
       table('Agents of a project see each other and the global ones.', {
         name: text('Display name; the id where it is left out.'),
-        daily_runs: whole(0, 1e9, 'Root runs a day; left out = no limit.'),
+        daily_runs: whole(0, 1e9, 'Root runs in a day of UTC; 0 = none, left out = no limit.'),
       }),
     ),
     mcp_servers: tablesById('MCP servers by name.', mcpServer),

@@ -17,6 +17,7 @@ export function configWarnings(look: ConfigLook): readonly ConfigWarning[] {
     ...findNotInForce(look.raw).map(({ path, words }) => warn(path, words)),
     ...ambiguousNames(look, warn),
     ...foreignDelegates(look, warn),
+    ...deniedIndependence(look, warn),
     ...absentRecordings(look, warn),
   ];
 }
@@ -61,6 +62,26 @@ function foreignDelegates(look: ConfigLook, warn: Warn): readonly ConfigWarning[
       if (meet({ project: projectOf(id) }, { project: projectOf(target) })) return [];
       const words = `agent "${target}" belongs to another project and is never reachable from "${id}"`;
       return [warn(['agents', id, 'delegates', index, 'agent'], words)];
+    });
+  });
+}
+
+/** SPEC G8: such a call is refused each time. */
+function deniedIndependence(look: ConfigLook, warn: Warn): readonly ConfigWarning[] {
+  const agents = tableOf(look.raw.agents);
+  const profiles = tableOf(look.raw.risk_profiles);
+  return tablesOf(look.raw.agents).flatMap(([id, table]) => {
+    const agent: Unchecked<AgentTable> = table;
+    return listOf(agent.delegates).flatMap((entry, index) => {
+      const { agent: named, mode }: { readonly agent?: unknown; readonly mode?: unknown } =
+        tableOf(entry);
+      if (mode !== 'independent') return [];
+      const target: Unchecked<AgentTable> = tableOf(agents[textOf(named)?.trim() ?? '']);
+      const profile = textOf(target.risk_profile) ?? '';
+      const { always_ask: asks }: { readonly always_ask?: unknown } = tableOf(profiles[profile]);
+      if (listOf(asks).length === 0) return [];
+      const words = `risk profile "${profile}" of this target has always_ask entries, so that every call of it is refused; use "bounded" or another risk profile`;
+      return [warn(['agents', id, 'delegates', index, 'mode'], words)];
     });
   });
 }

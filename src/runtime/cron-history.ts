@@ -1,11 +1,11 @@
-import type { CronOrigin } from './core/cron.ts';
+import type { CronDue, CronOrigin } from './core/cron.ts';
 import type { JournalEvent } from './core/event.ts';
 import type { RunSpec } from './core/run-spec.ts';
 
 /** What the journal tells of one job. */
 export interface CronPast {
   /** The last of its times that an event accounts for: a run that began, or one that was in the way. */
-  readonly last: CronOrigin | null;
+  readonly last: CronDue | null;
   /** The run that began last, also one that was started by hand. */
   readonly lastRunId: string | null;
 }
@@ -33,8 +33,12 @@ export class CronHistory {
   #account(origin: CronOrigin, runId: string | null): void {
     const { last, lastRunId } = this.of(origin.job_id);
     this.#jobs.set(origin.job_id, {
-      last: origin.due_at_ms === null ? last : origin,
+      last: isDue(origin) ? origin : last,
       lastRunId: runId ?? lastRunId,
     });
   }
+}
+
+function isDue(origin: CronOrigin): origin is CronDue {
+  return origin.due_at_ms !== null;
 }

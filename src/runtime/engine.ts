@@ -3,6 +3,7 @@ import type { FaultWire } from '../base/fault.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
 import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './core/agent-protocol.ts';
+import type { TaskRecord } from './core/task-record.ts';
 import type { ToolContext, ToolDefinition, ToolOutcome } from './core/tool.ts';
 import type { Journal } from './journal.ts';
 
@@ -65,6 +66,11 @@ export interface EnginePort {
   tools(): ReadonlyMap<string, ToolDefinition>;
   /** Keeps a text too long for a history; resolves to the file that holds all of it. */
   keep(runId: string, frame: string, text: string): Promise<string>;
+  /**
+   * Writes a background task's state to its result file (SPEC D9): `make` also where there is none, `amend` only where one
+   * says that it runs. A state that is a last one stays. Never rejects: the journal has it all.
+   */
+  exportTask(resultsDir: string, record: TaskRecord, how: 'make' | 'amend'): Promise<void>;
   /**
    * Asks a person; `told` is called at most once. Returns how to take the question back, after which it is not called;
    * `null` where nobody could answer.

@@ -30,7 +30,7 @@ export function judgeAnswer(
     then(reviewed);
     return;
   }
-  const judge = judgeOf(tree, state, spec);
+  const judge = judgeOf(tree, state, spec, parts.length === 1);
   const verdicts: CallVerdict[] = [];
   const goOn = () => {
     for (const part of parts.slice(verdicts.length, verdicts.length + JUDGED_AT_ONCE)) {

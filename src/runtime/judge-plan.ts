@@ -1,6 +1,6 @@
 import type { CallCheck } from './core/agent-protocol.ts';
 import { approvalNeed } from './core/approval.ts';
-import { argumentsOf, independentWords, refused } from './core/call-arguments.ts';
+import { argumentsOf, refused } from './core/call-arguments.ts';
 import type { ToolCallPart } from './core/message.ts';
 import { answeredIds } from './core/plan-answers.ts';
 import { planFaultWords, readPlanCall } from './core/plan-call.ts';
@@ -28,10 +28,7 @@ export function planVerdict(
     answered: answeredIds(state.answers),
     resolveAgent: (asked) => {
       const target = tree.findTarget(spec, asked);
-      if (!target.ok) return target;
-      return target.mode === 'independent'
-        ? { ok: false, words: independentWords(target.agent.id) }
-        : { ok: true, agentId: target.agent.id };
+      return target.ok ? { ok: true, agentId: target.agent.id } : target;
     },
   });
   if (!read.ok) return refused('plan_invalid', planFaultWords(read.faults));

@@ -23,7 +23,7 @@ function bothWays(paths: readonly string[]): string[] {
 }
 
 /** Without symlinks; of what does not exist, its nearest existing ancestor. */
-function realAsFar(path: string): string {
+export function realAsFar(path: string): string {
   try {
     return realpathSync(path);
   } catch {

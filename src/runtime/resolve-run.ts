@@ -12,8 +12,10 @@ import {
   type RuntimeProfile,
 } from './core/config.ts';
 import type { CronOrigin } from './core/cron.ts';
+import type { MemoryIdentity } from './core/memory.ts';
 import type { ProviderEntry } from './core/model.ts';
-import type { RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
+import { type Narrowing, narrowingOf, type Rights, withinNarrowings } from './core/narrowing.ts';
+import type { BudgetLimits, RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { FileScope, ToolDefinition } from './core/tool.ts';
 import { toolsOfRun } from './core/tools-of-run.ts';
 import { realScope } from './real-scope.ts';
@@ -36,6 +38,10 @@ export interface RunRequest {
   readonly startedAtMs: number;
   /** The call's own budget of turns (SPEC D2); `null` = the agent's. */
   readonly maxTurns: number | null;
+  /** Its target's own rights, and not below its caller's tools (SPEC G8). */
+  readonly independent?: boolean;
+  /** How a sub-agent is held shorter than its parent (SPEC S4). */
+  readonly narrowing?: Narrowing;
   /** Tasks of its parent's plan whose work it reviews (SPEC P7); empty for every other run. */
   readonly reviewOf: readonly string[];
   /** Where a root works; for a child its caller's folder. */
@@ -64,6 +70,8 @@ export function resolveRun(
     parent?.depth_max ?? Number.MAX_SAFE_INTEGER,
   );
   const isSubagent = request.origin === 'subagent';
+  const narrowings = narrowingsOf(request);
+  const rights = rightsOf(config, risk, request, narrowings);
   return {
     agent_id: agent.id,
     agent_name: agent.name,
@@ -77,6 +85,8 @@ export function resolveRun(
     depth_max: depthMax,
     ...limitsOf(runtime, agent, request.maxTurns),
     is_subagent: isSubagent,
+    independent: request.independent === true,
+    narrowings,
     session_key: request.sessionKey,
     prompt: request.prompt,
     system_prompt: agent.systemPrompt,
@@ -95,9 +105,38 @@ export function resolveRun(
       isReviewer: request.reviewOf.length > 0,
       depth,
       depthMax,
-      ceiling: parent?.tools ?? null,
+      ceiling: request.independent === true ? null : (parent?.tools ?? null),
+      autonomy: rights.autonomy,
+      narrowings,
     }),
     risk_profile: agent.riskProfile ?? '',
+    ...rights,
+    security: request.security,
+  };
+}
+
+/** What was taken away above it, and from it; an independent run stands below nobody (SPEC G8). */
+function narrowingsOf({ parent, independent, narrowing }: RunRequest): readonly Narrowing[] {
+  const above = independent === true ? [] : (parent?.narrowings ?? []);
+  return narrowing === undefined ? above : [...above, narrowing];
+}
+
+/**
+ * The agent's own policy AND the initiator's frozen one (SPEC R9), within what was taken away. A sub-agent holds what
+ * its parent does, also where the configuration has meanwhile come to allow more (SPEC S4).
+ */
+function rightsOf(
+  config: ResolvedConfig,
+  risk: RiskProfile,
+  request: RunRequest,
+  narrowings: readonly Narrowing[],
+): Rights {
+  const { parent, agent, security, protectedPaths } = request;
+  const limits: BudgetLimits = {
+    actions_per_hour_max: risk.maxActionsPerHour,
+    cost_per_day_max_cents: risk.maxCostPerDayCents,
+  };
+  const own: Rights = {
     autonomy: risk.autonomy,
     auto_approve: risk.autoApprove,
     always_ask: risk.alwaysAsk,
@@ -105,8 +144,8 @@ export function resolveRun(
     require_approval_for_medium_risk: risk.requireApprovalForMediumRisk,
     scope: {
       files: [
-        fileScope(config, risk, workspaceOf(config, request), request.protectedPaths),
-        request.security.files,
+        fileScope(config, risk, workspaceOf(config, request), protectedPaths),
+        security.files,
       ],
       commands: {
         allowed: risk.allowedCommands,
@@ -115,8 +154,19 @@ export function resolveRun(
         blockHighRisk: risk.blockHighRiskCommands,
       },
     },
-    security: request.security,
+    budget: { ...limits, ...(request.independent === true && { own: true }) },
+    memory: memoryOf(agent, request),
   };
+  const inherited = parent !== null && request.origin === 'subagent' ? [narrowingOf(parent)] : [];
+  const left = withinNarrowings(own, [...inherited, ...narrowings]);
+  const isLess = request.origin !== 'subagent' && narrowings.length > 0;
+  return isLess ? { ...left, budget: { ...limits, ...left.budget, agent: limits } } : left;
+}
+
+/** SPEC X4, S1: a sub-agent writes as its parent. */
+function memoryOf(agent: AgentConfig, { parent, origin }: RunRequest): MemoryIdentity {
+  const own = (origin === 'subagent' ? parent?.memory?.own : undefined) ?? agent.id;
+  return { own, readable: [...new Set([own, ...agent.readMemoryFrom])] };
 }
 
 /** What the runtime profile bounds, the agent's and the call's own budget of turns before it (SPEC D2). */
@@ -188,10 +238,14 @@ function modelOf(agent: AgentConfig, provider: ProviderEntry): RunSpec['model'] 
   );
 }
 
-/** SPEC G8: where caller and target share a risk profile, the caller's session folder; else the target's own. */
+/**
+ * SPEC G8: where caller and target share a risk profile, the caller's session folder; else the target's own. An
+ * independent one works where a new chat with it would.
+ */
 function workspaceOf(config: ResolvedConfig, request: RunRequest): string {
   const { agent, parent, workspaceDir } = request;
   if (parent === null) return workspaceDir;
+  if (request.independent === true) return at(config, agent.workspaceDir ?? '.');
   if (parent.risk_profile === (agent.riskProfile ?? '')) return workspaceDir;
   return agent.workspaceDir === null ? workspaceDir : at(config, agent.workspaceDir);
 }

@@ -1,7 +1,9 @@
 import { Fault, messageOf } from '../base/fault.ts';
 import { unstarted } from './core/outcome.ts';
+import type { RunCommand } from './core/run-command.ts';
 import type { ChildOutcome } from './core/run-event.ts';
 import type { ChildState } from './core/run-state.ts';
+import { isRework } from './launch-order.ts';
 import type { RunSupervisor } from './run-supervisor.ts';
 import type { RunTree } from './run-tree.ts';
 
@@ -37,7 +39,7 @@ export class Child {
   }
 
   /** Begins it, unless it was called off. The second call does nothing. */
-  launch(): void {
+  #launch(): void {
     if (this.#outcome !== null || this.#supervisor !== null) return;
     try {
       this.#watch(this.#tree.launchChild(this.#parent, this.#child));
@@ -46,7 +48,7 @@ export class Child {
       this.#end(
         unstarted(runId, agentId, {
           status: 'failed',
-          error_type: isLimit(thrown) ? 'runs_limit' : 'agent_resolution_failed',
+          error_type: limitOf(thrown) ?? 'agent_resolution_failed',
           error: messageOf(thrown),
           reason: null,
           stopped_by: null,
@@ -55,17 +57,30 @@ export class Child {
     }
   }
 
+  /** Launches it and, if it is one in the background, says so as soon as its result file does (SPEC D9). */
+  begin(settle: (command: RunCommand) => void): void {
+    this.#launch();
+    const { taskId, ordinal } = this.#child;
+    if (taskId === null || this.#supervisor === null) return;
+    const began = () => settle({ type: 'child-began', ordinal });
+    void this.#tree.tasks.announced(taskId).then(began);
+  }
+
   onEnded(listener: (outcome: ChildOutcome) => void): void {
     if (this.#outcome === null) this.#listeners.push(listener);
     else listener(this.#outcome);
   }
 
   cancel(reason: string): void {
+    this.#tree.tasks.cancelBelow(this.#child.runId, reason);
     if (this.#supervisor !== null) {
       this.#supervisor.cancel(reason, 'parent');
       return;
     }
     const { runId, agentId } = this.#child;
+    if (this.#outcome === null && !isRework(this.#parent.state, this.#child)) {
+      this.#tree.budgets.dropLaunch(this.#parent.runId);
+    }
     this.#end(
       unstarted(runId, agentId, {
         status: 'cancelled',
@@ -84,6 +99,8 @@ export class Child {
   }
 }
 
-function isLimit(thrown: unknown): boolean {
-  return thrown instanceof Fault && thrown.code === 'run.limit';
+/** Which limit a launch met, if that is why it failed. */
+function limitOf(thrown: unknown): string | null {
+  if (!(thrown instanceof Fault) || thrown.code !== 'run.limit') return null;
+  return String(thrown.detail['error_type'] ?? 'runs_limit');
 }

@@ -4,15 +4,17 @@
 import { invariant } from '../base/invariant.ts';
 import { assertNever } from '../base/never.ts';
 import { askApproval } from './ask-approval.ts';
+import { runControl } from './control-tool.ts';
 import type { FromAgent } from './core/agent-protocol.ts';
 import { delegateResult, subagentResult } from './core/child-result.ts';
 import { clip, surelyWhole } from './core/clip.ts';
+import { partRoom } from './core/parallel-result.ts';
 import { wholeAnswerChars } from './core/plan-summary.ts';
 import type { RunCommand } from './core/run-command.ts';
 import type { RunEffect } from './core/run-due.ts';
 import { type ChildOutcome, callFrame } from './core/run-event.ts';
 import type { RunSpec } from './core/run-spec.ts';
-import { type CallState, type ChildState, planOf } from './core/run-state.ts';
+import { type CallState, type ChildState, launcherOf, planOf } from './core/run-state.ts';
 import type { ToolOutcome } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
 import { judgeAnswer } from './judge-answer.ts';
@@ -61,7 +63,7 @@ export class RunEffects {
       case 'approval.ask':
         return askApproval(this.#options.engine, this.#spec, this.#runId, effect, settle);
       case 'child.run':
-        this.#childOf(effect.child).launch();
+        this.#childOf(effect.child).begin(settle);
         return () => settle(null);
       case 'child.await':
         this.#childOf(effect.child).onEnded((outcome) =>
@@ -142,8 +144,8 @@ export class RunEffects {
     const definition = engine.tools().get(call.name);
     const place = call.verdict.kind === 'tool' ? call.verdict.place : 'control';
     if (place === 'control' || definition === undefined) {
-      done(tree.runControlTool(this.#spec, call.name));
-      return () => undefined;
+      const asking = { tree, clock: engine.clock, runId: this.#runId, spec: this.#spec };
+      return runControl(asking, call, done);
     }
     const callKey = `${this.#runId}/${callFrame(turn, call.index)}`;
     const { timeoutMs } = definition;
@@ -182,7 +184,7 @@ export class RunEffects {
         : engine.runHostTool(
             call.name,
             call.args_text,
-            { ...about, signal: abort.signal, progress: () => undefined },
+            { ...about, memory: spec.memory, signal: abort.signal, progress: () => undefined },
             timeoutMs,
           );
     void running.then(done);
@@ -231,7 +233,9 @@ export class RunEffects {
     const result = child.kind === 'subagent' ? subagentResult(outcome) : delegateResult(outcome);
     const { text, partial } = result;
     const around = text.length + SEPARATOR_CHARS + partial.length - outcome.answer.length;
-    return this.#wholeChars - around;
+    const call = launcherOf(this.#supervisor.state, child);
+    const whole = call === undefined ? this.#wholeChars : partRoom(call, this.#wholeChars);
+    return whole - around;
   }
 
   /** Texts longer than `wholeChars`, which the history may not hold whole, are kept whole in a file first (SPEC R12). */
@@ -266,7 +270,8 @@ export class RunEffects {
       this.release();
       done();
     });
-    this.#supervisor.whenQuiet('halt', done);
+    const { tasks } = this.#options.tree;
+    this.#supervisor.whenQuiet('halt', () => tasks.whenNoneBelow(this.#runId, done));
     return () => {
       untime();
       settle(null);

@@ -16,7 +16,6 @@ import type { runMachine } from './core/run.ts';
 import type { RunCommand } from './core/run-command.ts';
 import { causeOf, type RunEffect } from './core/run-due.ts';
 import type { ChildOutcome, Note, RunEvent, RunEventData } from './core/run-event.ts';
-import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import { pendingRun, type RunState, wantedChildren } from './core/run-state.ts';
 import { Driver, type Shell } from './driver.ts';
@@ -114,6 +113,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
   resume(suspect: boolean): void {
     this.#effects.stopping();
     const { hostLosses, stopping } = this.state;
+    if (stopping !== null) this.#options.tree.tasks.cancelBelow(this.runId, stopping.reason);
     if (suspect && stopping === null && hostLosses >= HOST_LOSSES_MAX) {
       const reason = `its host ended under its work ${hostLosses + 1} times, and taking it up again got it no further`;
       const stop = { status: 'failed', reason, by: 'runtime', error_type: 'poisoned' } as const;
@@ -121,7 +121,8 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
       return;
     }
     const resume = { why: 'host_lost', detail: 'its host ended', suspect } as const;
-    this.#driver.give({ type: 'resume', resume });
+    const refused = this.#options.tree.regain(this.state);
+    this.#driver.give({ type: 'resume', resume, refused });
   }
 
   outcome(): ChildOutcome {
@@ -175,8 +176,9 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
     return true;
   }
 
-  /** Begins to stop the run and its subtree; the first cause wins. @returns what the run was doing before. */
+  /** Stops the run and all below it, of an ended one its background runs; the first cause wins. @returns what it did. */
   cancel(reason: string, by: string): 'running' | 'stopping' | 'ended' {
+    if (this.hasEnded) this.#options.tree.tasks.cancelBelow(this.runId, reason);
     if (this.hasEnded) return 'ended';
     if (this.state.stopping !== null) return 'stopping';
     const stop = { status: 'cancelled', reason, by, error_type: null } as const;
@@ -207,7 +209,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
       const suspect = fault.code === 'actor.crashed' || isWorking(this.state, 'actor');
       if (suspect) this.#suspectLosses += 1;
       const resume = { why: 'thread_lost', detail: fault.message, suspect } as const;
-      this.#driver.give({ type: 'resume', resume });
+      this.#driver.give({ type: 'resume', resume, refused: [] });
       // Its own work did it twice, or the next loss would be the end of a run that may be innocent.
       const isLastChance = judged.times.length >= THREAD_LOSSES.restartsMax;
       this.#effects.restart(isLastChance || this.#suspectLosses >= SUSPECT_LOSSES_SHARED);
@@ -239,17 +241,17 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
 
   record(steps: readonly Step<RunState, RunEvent>[]): Promise<void> {
     const { clock, journal } = this.#options.engine;
-    const ts = new Date(clock.now()).toISOString();
+    const nowMs = clock.now();
+    const ts = new Date(nowMs).toISOString();
     const entries = steps.map(({ before, event }) => this.#entry(before, event, ts));
     const { durable } = journal.append(entries);
-    this.#options.tree.recorded(this.runId);
+    this.#options.tree.recorded(this, steps, nowMs);
     for (const { before, event } of steps) {
-      const freed = launchesFreed(before, event);
-      if (freed > 0) this.#options.tree.releaseLaunches(this.runId, freed);
       if (event.type === 'run.user_note') {
         this.#forward(event.data, event.data.forwarded_to, eventId(this.runId, before.count + 1));
       } else if (event.type === 'run.stopping') {
         this.#effects.stopping();
+        this.#options.tree.tasks.cancelBelow(this.runId, event.data.reason);
       } else if (isTerminal(event.type)) {
         this.#durableEnd = durable;
         this.#effects.release();
@@ -289,7 +291,7 @@ export class RunSupervisor implements Shell<RunState, RunCommand, RunEvent, RunE
 
   #tellEnded(): void {
     const forget = () => this.#options.tree.forget(this.runId);
-    if (this.parentRunId === null) this.durableEnd().then(forget, forget);
+    if (this.#options.tree.isTop(this)) this.durableEnd().then(forget, forget);
     const listeners = this.#onEnded;
     this.#onEnded = NOTHING;
     for (const listener of listeners) listener();

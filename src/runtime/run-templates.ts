@@ -29,7 +29,8 @@ export class RunTemplates {
     tools: ReadonlyMap<string, ToolDefinition>,
     request: RunRequest,
   ): RunSpec {
-    if (request.raw) return resolveRun(config, tools, request);
+    // One that was narrowed is like no other, and models may ask for any number of those.
+    if (request.raw || request.narrowing !== undefined) return resolveRun(config, tools, request);
     if (config !== this.#config || tools !== this.#tools) this.#forgetAll(config, tools);
     const { agent, parent } = request;
     const known = parent === null ? this.#roots : this.#childrenOf(parent);
@@ -66,8 +67,8 @@ export class RunTemplates {
 }
 
 /** Reviewers of different tasks are offered different tools. */
-function childKey({ origin, agent, reviewOf }: RunRequest): string {
-  return JSON.stringify([origin, agent.id, ...reviewOf]);
+function childKey({ origin, agent, independent, reviewOf }: RunRequest): string {
+  return JSON.stringify([origin, agent.id, independent === true, ...reviewOf]);
 }
 
 /** `policy_version` stands for the files: it is a hash of them. */
@@ -101,6 +102,8 @@ function launched(spec: RunSpec, request: RunRequest): RunSpec {
     order: spec.order,
     identical: spec.identical,
     is_subagent: spec.is_subagent,
+    independent: spec.independent,
+    narrowings: spec.narrowings,
     session_key: request.sessionKey,
     prompt: request.prompt,
     system_prompt: spec.system_prompt,
@@ -122,7 +125,9 @@ function launched(spec: RunSpec, request: RunRequest): RunSpec {
     auto_approve: spec.auto_approve,
     always_ask: spec.always_ask,
     require_tool_approval: spec.require_tool_approval,
-    require_approval_for_medium_risk: spec.require_approval_for_medium_risk !== false,
+    require_approval_for_medium_risk: spec.require_approval_for_medium_risk,
+    budget: spec.budget,
+    memory: spec.memory,
     scope: spec.scope,
     security: spec.security,
   };

@@ -3,32 +3,39 @@
 // I1  A root's launches are reserved when a call is judged, so eight calls of one answer cannot pass a limit of one; what
 //     then does not begin is given back.
 // I2  A run is forgotten once its parent has its outcome, a root once its end is durable: ended runs leave nothing behind.
+//     What a tree has launched is known as long as a background run of it goes on (SPEC D9).
 import { Fault } from '../base/fault.ts';
-import { definitionOf } from './child-definition.ts';
+import { BackgroundTasks, backgroundOf } from './background-tasks.ts';
+import { recallBudgets } from './budget-recall.ts';
+import { Budgets } from './budgets.ts';
+import { childRequest } from './child-request.ts';
 import type { AgentBrief } from './core/agent-protocol.ts';
-import { refused } from './core/call-arguments.ts';
 import type { AgentConfig, ResolvedConfig } from './core/config.ts';
 import { eventId } from './core/event.ts';
-import {
-  type DelegationTarget,
-  depthRefusal,
-  findTarget,
-  judgeDelegation,
-  type RosterEntry,
-} from './core/gate.ts';
+import type { DelegationTarget, RosterEntry } from './core/gate.ts';
 import { outcomeOf } from './core/outcome.ts';
+import type { Step } from './core/parted-machine.ts';
 import { suspectsOf } from './core/resumption.ts';
 import { runMachine } from './core/run.ts';
-import type { CallVerdict, ChildOutcome } from './core/run-event.ts';
+import type { RefusedCall } from './core/run-command.ts';
+import type { CallVerdict, ChildOutcome, RunEvent } from './core/run-event.ts';
 import { rootOf, rootRunId } from './core/run-id.ts';
+import { launchesFreed } from './core/run-launches.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { ChildState, RunState } from './core/run-state.ts';
 import type { ToolDefinition, ToolOutcome, ToolScope } from './core/tool.ts';
 import type { EnginePort } from './engine.ts';
-import { orderOf } from './launch-order.ts';
+import { orderOf, unbegunLaunches } from './launch-order.ts';
 import { Quarantine } from './quarantine.ts';
+import { RootLaunches } from './root-launches.ts';
 import type { RootRequest } from './root-request.ts';
-import { briefOf, callerOf, rosterOfRoot, runControlTool } from './run-offer.ts';
+import {
+  briefOf,
+  delegationRefusal,
+  findTargetOf,
+  rosterOfRoot,
+  runControlTool,
+} from './run-offer.ts';
 import { RunSupervisor } from './run-supervisor.ts';
 import { RunTemplates } from './run-templates.ts';
 import { SpecText } from './spec-text.ts';
@@ -43,13 +50,15 @@ export interface TreeOptions {
 }
 
 export class RunTree {
+  readonly tasks: BackgroundTasks;
+  readonly budgets: Budgets;
+  readonly launches = new RootLaunches(() => this.#config.runtime.maxRunsPerRoot);
   readonly #options: TreeOptions;
+  readonly #machine: ReturnType<typeof runMachine>;
   readonly #supervisors = new Map<string, RunSupervisor>();
-  readonly #launches = new Map<string, number>();
   /** Outcomes of children that had ended before their host was lost and that their parents have not recorded. */
   readonly #outcomes = new Map<string, ChildOutcome>();
   readonly #quarantine = new Quarantine();
-  readonly #machine = runMachine('');
   readonly #templates = new RunTemplates();
   readonly #specText = new SpecText();
   /** By the scope of a run, which runs that begin alike have as the same object. */
@@ -60,6 +69,9 @@ export class RunTree {
   constructor(options: TreeOptions) {
     this.#options = options;
     this.#config = options.config;
+    this.tasks = new BackgroundTasks(options.engine, (run) => this.isTop(run));
+    this.budgets = new Budgets(options.engine.clock);
+    this.#machine = runMachine('', this.budgets);
   }
 
   get config(): ResolvedConfig {
@@ -88,6 +100,7 @@ export class RunTree {
   startRoot(request: RootRequest): RunSupervisor {
     if (this.#failure !== null) throw this.#failure;
     const { engine, protectedPaths } = this.#options;
+    this.budgets.admitRoot(this.#config.projects, request.project ?? request.agent.project);
     const runId = rootRunId(engine.random.id());
     const prefix = request.origin === 'cron' ? 'cron' : 'run';
     const spec = this.#templates.resolve(this.#config, this.tools(), {
@@ -99,6 +112,7 @@ export class RunTree {
       startedAtMs: engine.clock.now(),
       protectedPaths,
     });
+    this.budgets.open(runId, spec, null);
     const supervisor = this.#supervise(runId, null, null);
     supervisor.start(spec, request.calledOff);
     return supervisor;
@@ -113,27 +127,22 @@ export class RunTree {
     if (spec === null || order === null) {
       throw new Fault('defect', `run ${parent.runId} launches a child that no call asked for`);
     }
-    if (order.isRework) this.#reserveRework(parent.runId);
-    const childSpec = this.#templates.resolve(this.#config, this.tools(), {
-      agent: definitionOf(this, spec, child),
-      raw: spec.raw && child.kind === 'subagent',
-      origin: child.kind,
-      prompt: order.prompt,
-      rootRunId: spec.root_run_id,
-      cron: null,
-      parent: spec,
-      project: spec.project,
-      security: spec.security,
-      sessionKey: `${child.kind}-${engine.random.uuid()}`,
-      startedAtMs: engine.clock.now(),
-      maxTurns: order.maxTurns,
-      reviewOf: order.reviewOf,
-      workspaceDir: spec.scope.files[0]?.workspaceDir ?? this.#config.baseDir,
-      protectedPaths,
+    const resolved = this.budgets.launching(parent.runId, order.isRework, () => {
+      if (order.isRework) this.launches.reserveRework(parent.runId);
+      return this.#templates.resolve(this.#config, this.tools(), {
+        ...childRequest(this, spec, child, order),
+        sessionKey: `${child.kind}-${engine.random.uuid()}`,
+        startedAtMs: engine.clock.now(),
+        protectedPaths,
+      });
     });
+    const background = backgroundOf(child, spec);
+    const childSpec = background === null ? resolved : { ...resolved, background };
+    this.budgets.open(child.runId, childSpec, parent.runId);
     const cause = eventId(parent.runId, child.startedAt);
     const supervisor = this.#supervise(child.runId, parent.runId, cause);
     supervisor.start(childSpec);
+    this.tasks.began(supervisor, childSpec);
     return supervisor;
   }
 
@@ -141,34 +150,62 @@ export class RunTree {
    * Takes up runs again that a lost host left unfinished, under their old ids (SPEC J5): parents find their children
    * again, and what had ended is not repeated.
    * @param runs every run of the trees to take up, ended ones too, parents before children.
-   * @returns the roots.
+   * @returns the roots that go on, and background runs whose owners have ended.
    */
   recover(runs: readonly RecoveredRun[]): readonly RunSupervisor[] {
     const states = new Map(runs.map(({ state }) => [state.runId, state]));
     const suspects = suspectsOf([...states.values()]);
+    this.budgets.recover(runs);
     const taken: RunSupervisor[] = [];
     for (const { state, parentRunId, parentEventId } of runs) {
       const { runId } = state;
-      const root = rootOf(runId);
-      this.#launches.set(root, (this.#launches.get(root) ?? 0) + launchesOf(state));
+      this.launches.recover(runId, launchesOf(state));
       if (state.ended === null) {
         taken.push(this.#supervise(runId, parentRunId, parentEventId, state));
       } else if (isAwaited(runId, states.get(parentRunId ?? ''))) {
         this.#outcomes.set(runId, outcomeOf(state));
       }
     }
+    this.tasks.recover(runs, (runId) => this.find(runId));
     for (const supervisor of taken) {
       const suspect = suspects.has(supervisor.runId);
       if (suspect && supervisor.isOnLastChance) this.#quarantine.add(supervisor);
       else supervisor.resume(suspect);
     }
     this.#quarantine.next();
-    return taken.filter((supervisor) => supervisor.parentRunId === null);
+    return taken.filter((supervisor) => this.isTop(supervisor));
+  }
+
+  /** Does a run of this tree go on here? */
+  carries(root: string): boolean {
+    return this.#supervisors.has(root) || this.tasks.isLive(root);
+  }
+
+  /** Does no run wait for this one? A root, or a background run that its owner left behind (SPEC D9). */
+  isTop({ parentRunId }: RunSupervisor): boolean {
+    return parentRunId === null || this.#supervisors.get(parentRunId)?.hasEnded !== false;
   }
 
   /** A supervisor has recorded something. */
-  recorded(runId: string): void {
-    this.#quarantine.recorded(runId);
+  recorded(run: RunSupervisor, steps: readonly Step<RunState, RunEvent>[], atMs: number): void {
+    this.#quarantine.recorded(run.runId);
+    for (const { before, event } of steps) {
+      this.tasks.recorded(before, event);
+      this.budgets.recorded(run, before, event, atMs);
+      this.launches.release(run.runId, launchesFreed(before, event));
+    }
+  }
+
+  /** What a run that is taken up again was promised and did not begin. @returns the calls that get nothing now. */
+  regain(state: RunState): readonly RefusedCall[] {
+    const unbegun = unbegunLaunches(state, (child) => this.recovered(child) !== undefined);
+    return this.budgets.regain(state, unbegun);
+  }
+
+  /** Budgets go on from what the journal holds; to be waited for before anything starts (SPEC X2). */
+  recallBudgets(): Promise<void> {
+    const { journal, clock } = this.#options.engine;
+    return recallBudgets(this.budgets, journal, clock.now());
   }
 
   /** A child that began before its host was lost: still running, or how it ended. */
@@ -178,59 +215,31 @@ export class RunTree {
 
   forget(runId: string): void {
     this.#supervisors.delete(runId);
-    this.#launches.delete(runId);
     this.#outcomes.delete(runId);
-  }
-
-  /** I1, SPEC R11. @returns the refusal in words where the tree has launched all it may. */
-  reserveLaunch(runId: string, runs = 1): string | null {
+    this.budgets.forget(runId);
     const root = rootOf(runId);
-    const launched = this.#launches.get(root) ?? 0;
-    const { maxRunsPerRoot } = this.#config.runtime;
-    if (launched + runs > maxRunsPerRoot) {
-      const wanted = runs === 1 ? '' : `, and ${runs} more were asked for`;
-      return `Limit of runs reached: ${root} has launched ${launched} of ${maxRunsPerRoot} runs ([runtime] max_runs_per_root)${wanted}. Finish the work without further delegation.`;
-    }
-    this.#launches.set(root, launched + runs);
-    return null;
-  }
-
-  /** I1: reserved, and not to be launched after all. */
-  releaseLaunches(runId: string, runs: number): void {
-    const root = rootOf(runId);
-    const launched = this.#launches.get(root);
-    if (launched !== undefined) this.#launches.set(root, launched - runs);
-  }
-
-  /** The first run of each task was reserved with its plan; what a reviewer sends back is one more. */
-  #reserveRework(runId: string): void {
-    const full = this.reserveLaunch(runId);
-    if (full !== null) throw new Fault('run.limit', full);
+    if (this.carries(root)) return;
+    this.launches.forget(root);
+    this.tasks.forget(root);
+    this.budgets.forgetTree(root);
   }
 
   /** SPEC G2, G3: why this run may not use this tool of delegation, `null` where it may. */
   delegationRefusal(spec: RunSpec, tool: string): Extract<CallVerdict, { kind: 'refused' }> | null {
-    const judged = judgeDelegation(this.#config, callerOf(spec));
-    if (!judged.allowed) return refused('delegation_forbidden', judged.words);
-    if (spec.depth >= spec.depth_max) {
-      return refused('depth_limit', depthRefusal(spec.depth, spec.depth_max));
-    }
-    if (!spec.tools.includes(tool)) {
-      return refused(
-        'tool_not_allowed',
-        `Tool not available to agent '${spec.agent_id}': ${tool}. Its risk profile "${spec.risk_profile}" excludes it.`,
-      );
-    }
-    return null;
+    return delegationRefusal(this.#config, spec, tool);
   }
 
   findTarget(spec: RunSpec, asked: string): DelegationTarget {
-    return findTarget(this.#config, callerOf(spec), spec.project, asked);
+    return findTargetOf(this.#config, spec, asked);
   }
 
   /** The data of a run's `run.started` as JSON. */
   specText(spec: RunSpec): string {
     return this.#specText.of(spec);
+  }
+
+  newTaskId(): string {
+    return this.#options.engine.random.uuid();
   }
 
   /** What a run's actor begins with; the same object for runs that begin alike. */

@@ -4,7 +4,7 @@ import { type PlanView, planView } from './core/plan-view.ts';
 import type { RunEvent } from './core/run-event.ts';
 import { evolveRun } from './core/run-evolve.ts';
 import { taskIdOf } from './core/run-id.ts';
-import { pendingRun, type RunState } from './core/run-state.ts';
+import { pendingRun, type RunState, widthInUse } from './core/run-state.ts';
 
 /** One run as `troupe ps` shows it (SPEC K1). */
 export interface RunSummary {
@@ -30,6 +30,8 @@ export interface RunTreeView extends RunSummary {
   readonly reason: string | null;
   /** The task of its parent's plan that it does; `null` where it was launched by no plan. */
   readonly task_id: string | null;
+  /** Of a background run (SPEC D9); else `null`. */
+  readonly background_task_id: string | null;
   /** In the order in which they started. */
   readonly plans: readonly PlanView[];
   readonly children: readonly RunTreeView[];
@@ -82,13 +84,14 @@ export class RunViews {
       effect: state.effect,
       cost_cents: state.costCents,
       width: {
-        running: state.childrenRunning,
+        running: widthInUse(state),
         max: state.spec?.width_max ?? 0,
       },
       doing: doingOf(state),
       error: state.ended?.error ?? null,
       reason: state.ended?.reason ?? null,
       task_id: taskIdOf(runId),
+      background_task_id: state.spec?.background?.task_id ?? null,
       plans: state.plans.flatMap((plan) => planView(plan, state.ended !== null) ?? []),
       children,
     };

@@ -17,6 +17,8 @@ export class SpecText {
 
   /** An equal value as `JSON.stringify` gives; its keys may stand in another order. */
   of(spec: RunSpec): string {
+    // The only part that one of two runs that begin alike may lack.
+    if (spec.background !== undefined) return JSON.stringify(spec);
     let known = this.#known.get(spec.scope);
     if (known === undefined || !isAlike(known.spec, spec)) {
       known = { spec, text: sharedText(spec) };

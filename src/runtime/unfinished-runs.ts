@@ -1,6 +1,8 @@
 import { isTerminal, type JournalEvent, TERMINAL_TYPES } from './core/event.ts';
 import { evolveRun } from './core/run-evolve.ts';
-import { pendingRun, queuedLaunches, type RunState, runningChildren } from './core/run-state.ts';
+import { rootOf } from './core/run-id.ts';
+import { grantedLaunches } from './core/run-launches.ts';
+import { pendingRun, type RunState, runningChildren } from './core/run-state.ts';
 import type { Journal } from './journal.ts';
 import { machineEvent } from './run-views.ts';
 
@@ -9,17 +11,42 @@ export interface RecoveredRun {
   readonly state: RunState;
   readonly parentRunId: string | null;
   readonly parentEventId: string | null;
+  /** RFC 3339; `null` = it has no end. */
+  readonly endedAt: string | null;
 }
 
-/** Ids of roots that began and have no end, in the order in which they began. */
-export async function unfinishedRoots(journal: Pick<Journal, 'read'>): Promise<readonly string[]> {
-  const open = new Set<string>();
+/**
+ * Ids of roots that began and have no end, or below which a background run has none (SPEC D9), in the order in which they
+ * began. `onTask` is told of every background run that has ended.
+ */
+export async function unfinishedRoots(
+  journal: Pick<Journal, 'read'>,
+  onTask: (run: RecoveredRun) => Promise<void> = async () => undefined,
+): Promise<readonly string[]> {
+  const roots = new Set<string>();
+  const open = new Map<string, JournalEvent>();
   for await (const event of journal.read({ types: ['run.started', ...TERMINAL_TYPES] })) {
-    if (event.parent_run_id !== null) continue;
-    if (isTerminal(event.type)) open.delete(event.run_id);
-    else open.add(event.run_id);
+    const { run_id: runId, parent_run_id: parent } = event;
+    if (!isTerminal(event.type)) {
+      if (parent === null) roots.add(runId);
+      if (parent === null || event.data['background'] !== undefined) open.set(runId, event);
+      continue;
+    }
+    const first = open.get(runId);
+    open.delete(runId);
+    if (first !== undefined && parent !== null) await onTask(runOf(first, event));
   }
-  return [...open];
+  const unfinished = new Set([...open.keys()].map(rootOf));
+  return [...roots].filter((root) => unfinished.has(root));
+}
+
+function runOf(first: JournalEvent, end: JournalEvent): RecoveredRun {
+  return {
+    state: [first, end].map(machineEvent).reduce(evolveRun, pendingRun(first.run_id)),
+    parentRunId: first.parent_run_id,
+    parentEventId: first.parent_event_id,
+    endedAt: end.ts,
+  };
 }
 
 /** Every run of a tree as the fold of its events, parents before children. */
@@ -27,22 +54,31 @@ export async function readTree(
   journal: Pick<Journal, 'read'>,
   rootId: string,
 ): Promise<readonly RecoveredRun[]> {
-  const runs = new Map<string, { state: RunState; readonly first: JournalEvent }>();
+  const runs = new Map<
+    string,
+    { state: RunState; readonly first: JournalEvent; last: JournalEvent }
+  >();
   for await (const event of journal.read({ subtreeOf: rootId })) {
-    const seen = runs.get(event.run_id) ?? { state: pendingRun(event.run_id), first: event };
+    const seen = runs.get(event.run_id) ?? {
+      state: pendingRun(event.run_id),
+      first: event,
+      last: event,
+    };
     seen.state = evolveRun(seen.state, machineEvent(event));
+    seen.last = event;
     runs.set(event.run_id, seen);
   }
-  return [...runs.values()].map(({ state, first }) => ({
+  return [...runs.values()].map(({ state, first, last }) => ({
     state,
     parentRunId: first.parent_run_id,
     parentEventId: first.parent_event_id,
+    endedAt: state.ended === null ? null : last.ts,
   }));
 }
 
 /** What a run takes of the runs that its root may launch: its children, and what was granted and has not begun. */
 export function launchesOf(state: RunState): number {
-  return state.children.length + (state.ended === null ? queuedLaunches(state) : 0);
+  return state.children.length + (state.ended === null ? grantedLaunches(state) : 0);
 }
 
 /** A run that has ended and whose parent has not recorded that. */

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { TroupeOptions } from '../../src/host.ts';
 import type { ApprovalRequest } from '../../src/runtime/engine.ts';
@@ -22,10 +24,16 @@ async function open(troupe: Pick<TroupeOptions, 'approvals' | 'onApproval'> = {}
       planner: { risk_profile: 'strict', delegates: ['other'] },
       worker: { risk_profile: 'careful' },
       other: { risk_profile: 'careful' },
+      typist: { risk_profile: 'typing' },
     },
     blocks: {
       risk_profiles: {
         careful: { autonomy: 'supervised' },
+        typing: {
+          autonomy: 'supervised',
+          auto_approve: ['shell'],
+          allowed_commands: ['ls', 'touch'],
+        },
         strict: {
           autonomy: 'full',
           require_tool_approval: true,
@@ -284,5 +292,34 @@ describe('who could answer', () => {
     expect(outcome.status).toBe('completed');
     expect(ofType(events, 'approval.requested')).toHaveLength(1);
     expect(ofType(events, 'plan.task.completed')).toHaveLength(2);
+  });
+});
+
+describe('command lines', () => {
+  it('X3: a line of medium risk asks although its tool is auto-approved; one that looks, and one that is refused anyway, do not', async () => {
+    const asked: unknown[] = [];
+    await open({
+      onApproval: ({ args }) => {
+        asked.push(args['command']);
+        return false;
+      },
+    });
+    const shell = (command: string) => ({ name: 'shell', args: { command } });
+    let read: readonly string[] = [];
+    stage.play({
+      typist: ({ turn, results }) => {
+        read = results;
+        return turn === 1
+          ? calls(shell('ls'), shell('touch made'), shell('ls && touch made'), shell('rm made'))
+          : 'done';
+      },
+    });
+    await stage.run('typist');
+    expect(asked).toEqual(['touch made', 'ls && touch made']);
+    expect(read[0]).toContain('exit code: 0');
+    expect(read[1]).toContain("'shell' requires approval, and it was denied");
+    expect(read[2]).toContain("'shell' requires approval, and it was denied");
+    expect(read[3]).toContain('"rm" is not among the allowed programs');
+    expect(existsSync(join(stage.dir, 'made'))).toBe(false);
   });
 });

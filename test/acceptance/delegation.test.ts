@@ -19,7 +19,6 @@ beforeAll(async () => {
       worker: { name: 'The Worker' },
       other: {},
       twice: { runtime_profile: 'run' },
-      alone: { delegates: [{ agent: 'worker', mode: 'independent' }] },
     },
     blocks: { runtime_profiles: { run: { identical_delegations: 'run' } } },
     runtime: { max_turns: 50 },
@@ -138,21 +137,6 @@ describe('arguments of delegate', () => {
     ],
   ])('D13, G6: %j is refused, and no child exists', async (args, words) => {
     expect(await resultOf(args)).toBe(words);
-  });
-
-  it.each([
-    [{ agent_id: 'worker', prompt: 'part', background: true }, "'background' is not available"],
-    [{ prompt: 'part', parallel: ['worker'] }, "'parallel' is not available"],
-    [{ action: 'check_result', task_id: 'x' }, "Action 'check_result' is not available"],
-    [{ action: 'list_results' }, "Action 'list_results' is not available"],
-  ])('what this version lacks is refused plainly: %j', async (args, words) => {
-    expect(await resultOf(args)).toContain(words);
-  });
-
-  it('G8: a target listed as independent is refused plainly', async () => {
-    expect(await resultOf({ agent_id: 'worker', prompt: 'part' }, 'alone')).toContain(
-      'mode = "independent", which this version of troupe does not offer yet',
-    );
   });
 
   it('R5: malformed JSON is said back with the place', async () => {

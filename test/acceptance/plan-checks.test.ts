@@ -21,7 +21,8 @@ beforeAll(async () => {
       lead: {},
       worker: {},
       other: {},
-      alone: { delegates: [{ agent: 'worker', mode: 'independent' }] },
+      alone: { delegates: [{ agent: 'wary', mode: 'independent' }] },
+      wary: { risk_profile: 'wary' },
       shut: { capabilities: { delegation: false } },
       flat: { runtime_profile: 'flat' },
       strict: { risk_profile: 'strict', delegates: ['worker'] },
@@ -38,6 +39,7 @@ beforeAll(async () => {
           require_tool_approval: true,
           delegation_policy: { mode: 'allow' },
         },
+        wary: { always_ask: ['say'] },
         reader: { autonomy: 'read_only', delegation_policy: { mode: 'allow' } },
         unplanned: { delegation_policy: { mode: 'allow' }, excluded_tools: ['plan'] },
         planner: { delegation_policy: { mode: 'allow' }, excluded_tools: ['delegate'] },
@@ -122,14 +124,16 @@ describe('what a plan is checked for', () => {
     expect(ofType(events, 'run.started')).toHaveLength(1);
   });
 
-  it('P1, G8: a target that is listed as independent is refused, and so is the whole plan', async () => {
+  it('P1, G8: an independent target that always asks is refused, and so is the whole plan', async () => {
     const { words, errorType } = await refusal(
-      [task('a', { agent_id: 'other' }), task('b')],
+      [task('a', { agent_id: 'other' }), task('b', { agent_id: 'wary' })],
       {},
       'alone',
     );
     expect(errorType).toBe('plan_invalid');
-    expect(words).toContain('task \'b\' (tasks[1]), agent_id: delegate target "worker" is listed');
+    expect(words).toContain(
+      'task \'b\' (tasks[1]), agent_id: delegate target "wary" cannot run in independent mode from "alone": risk profile "wary" has always_ask entries (say).',
+    );
     expect(words).toContain('(1 fault)');
   });
 

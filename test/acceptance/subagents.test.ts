@@ -131,13 +131,38 @@ describe('the guards of spawn_subagent', () => {
     expect(stage.requestsOf('narrow').at(-1)?.tools).toEqual(['say']);
   });
 
-  it('S4: narrowing is refused plainly, as are unknown parameters', async () => {
-    expect(await refused('lead', { prompt: 'x', policy: {} })).toContain(
-      "narrowing by 'policy' is not available",
-    );
+  it('S2: unknown parameters are refused', async () => {
     expect(await refused('lead', { prompt: 'x', speed: 1 })).toBe(
-      "Unknown parameters for spawn_subagent: 'speed'",
+      "Unknown parameters for spawn_subagent: 'speed'. It takes prompt, policy and allowed_agent_aliases.",
     );
+  });
+
+  it('S2: the prompt is missed before the tool gate, and that before what is wrong with a narrowing', async () => {
+    expect(await refused('narrow', { policy: 3 })).toBe("Missing or empty 'prompt' parameter");
+    expect(await refused('narrow', { prompt: 'x', policy: 3 })).toContain(
+      'spawn_subagent: refused',
+    );
+    expect(await refused('lead', { prompt: 'x', policy: 3 })).toBe(
+      "spawn_subagent: 'policy' must be an object",
+    );
+  });
+
+  it('S2: a sub-agent is told that it is one before its tools and its narrowing are looked at', async () => {
+    let inner: readonly string[] = [];
+    await spawned('lead', ({ turn, results }) => {
+      if (turn === 1) {
+        return calls(
+          { name: 'spawn_subagent', args: {} },
+          { name: 'spawn_subagent', args: { prompt: 'x', policy: { autonomy: 'god' } } },
+        );
+      }
+      inner = results;
+      return 'x';
+    });
+    expect(inner).toEqual([
+      "Missing or empty 'prompt' parameter",
+      'spawn_subagent: a subagent may not spawn its own subagents (depth-1 cap)',
+    ]);
   });
 
   it('S2: a sub-agent may not spawn', async () => {

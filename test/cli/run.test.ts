@@ -226,13 +226,25 @@ describe('troupe run: what it refuses', () => {
     const stage = await openCli();
     stage.play({ quick: ['yes'] });
     const config = readFileSync(join(stage.dir, 'troupe.toml'), 'utf8');
-    stage.write(
-      'troupe.toml',
-      config.replace('autonomy =', 'max_actions_per_hour = 5\nautonomy ='),
-    );
+    stage.write('troupe.toml', `${config}\n[mcp_servers.m]\ncommand = "m"\n`);
     const { code, err } = await stage.cli('run', 'quick', 'go');
     expect(code).toBe(0);
-    expect(err.match(/^warning: .*max_actions_per_hour.*not in force/gm)).toHaveLength(1);
+    expect(err.match(/^warning: .*mcp_servers\.m.*not in force/gm)).toHaveLength(1);
+  });
+
+  it('X2: a run without money ends with 3, and says which key to change and when it frees', async () => {
+    const stage = await openCli();
+    const config = readFileSync(join(stage.dir, 'troupe.toml'), 'utf8');
+    stage.write(
+      'troupe.toml',
+      config.replace('autonomy =', 'max_cost_per_day_cents = 0\nautonomy ='),
+    );
+    const { code, out, err } = await stage.cli('run', 'quick', 'go');
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toMatch(
+      /^incomplete: Cost budget exhausted: agent 'quick' .*max_cost_per_day_cents = 0, \[risk_profiles\.\w+\]/m,
+    );
+    expect(stage.server.requests).toEqual([]);
   });
 
   it('J6: a second host is refused with who has it and what to do, and the first goes on', async () => {

@@ -55,13 +55,13 @@ describe('troupe check and init', () => {
     const stage = await openCli();
     stage.write(
       'bad.toml',
-      '[risk_profiles.p]\nautonomy = "wild"\nmax_actions_per_hour = 3\n[runtime_profiles.r]\nmax_turn = 3\n',
+      '[risk_profiles.p]\nautonomy = "wild"\n[runtime_profiles.r]\nmax_turn = 3\n[mcp_servers.m]\ncommand = "m"\n',
     );
     const { code, out, err } = await stage.cli('check', '--config', 'bad.toml');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     expect(out).toMatch(/^error: bad\.toml:2:\d+ risk_profiles\.p\.autonomy: .*supervised/m);
-    expect(out).toMatch(/^error: bad\.toml:5:\d+ runtime_profiles\.r\.max_turn: .*max_turns/m);
-    expect(out).toMatch(/^warning: bad\.toml:3:\d+ risk_profiles\.p\.max_actions_per_hour/m);
+    expect(out).toMatch(/^error: bad\.toml:4:\d+ runtime_profiles\.r\.max_turn: .*max_turns/m);
+    expect(out).toMatch(/^warning: bad\.toml:5:\d+ mcp_servers\.m/m);
     expect(out).toMatch(/^bad\.toml: 2 faults, 1 warning$/m);
     const json = await stage.cli('check', '--config', 'bad.toml', '--json');
     expect(json.code).toBe(1);
@@ -71,10 +71,7 @@ describe('troupe check and init', () => {
   it('warnings alone exit 0', async () => {
     const stage = await openCli();
     const config = readFileSync(join(stage.dir, 'troupe.toml'), 'utf8');
-    stage.write(
-      'troupe.toml',
-      config.replace('autonomy =', 'max_actions_per_hour = 5\nautonomy ='),
-    );
+    stage.write('troupe.toml', `${config}\n[mcp_servers.m]\ncommand = "m"\n`);
     expect(await stage.cli('check')).toMatchObject({ code: 0 });
   });
 });

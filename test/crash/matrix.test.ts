@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isTerminal, type JournalEvent } from '../../src/runtime/core/event.ts';
 import { type BuiltPackage, buildPackage } from '../support/built-package.ts';
@@ -29,7 +30,10 @@ const PLAN = {
   ],
 };
 
-/** Two levels of delegates, an effect on each, a computation, a note, a plan whose text is sent back once. */
+/**
+ * Two levels of delegates, an effect on each, a computation, a note, a background run that is waited for beside a plan
+ * whose text is sent back once.
+ */
 const START: Script = {
   start: [{ agent: 'lead', prompt: 'go' }],
   when: [{ type: 'tool.started', has: '"slow"', do: 'note', words: 'be brief' }],
@@ -42,17 +46,25 @@ function model(log: () => string) {
     if (agent === 'lead') {
       if (turn === 1) {
         const computes = { name: 'slow', args: { rounds: 3_000_000 } };
-        return calls(delegation('middle', 'dig'), acts, computes);
+        const aside = delegation('aside', 'meanwhile', { background: true });
+        return calls(delegation('middle', 'dig'), acts, computes, aside);
       }
-      if (turn === 2)
-        return { text: `dug: ${lastLine(results[0])}`, ...calls({ name: 'plan', args: PLAN }) };
-      return `the end: ${/version \d/.exec(results[0] ?? '')?.[0]}`;
+      if (turn === 2) {
+        const task_ids = [/task_id: (\S+)/.exec(results[3] ?? '')?.[1]];
+        const waits = { name: 'delegate', args: { action: 'await_sessions', task_ids } };
+        const text = `dug: ${lastLine(results[0])}`;
+        return { text, ...calls({ name: 'plan', args: PLAN }, waits) };
+      }
+      const { status, results: tasks } = JSON.parse(results[1] ?? '{}');
+      const aside = lastLine(tasks?.[0]?.output);
+      return `the end: ${/version \d/.exec(results[0] ?? '')?.[0]}, ${status}: ${aside}`;
     }
     if (agent === 'middle') {
       return turn === 1
         ? calls(delegation('leaf', 'deeper'), acts)
         : `middle of ${lastLine(results[0])}`;
     }
+    if (agent === 'aside') return turn === 1 ? calls(acts) : 'done aside';
     if (agent === 'leaf') return turn === 1 ? calls(acts) : 'the ground';
     if (agent === 'writer') {
       if (turn === 1) return calls(acts);
@@ -70,7 +82,7 @@ function lastLine(text: string | undefined): string {
 }
 
 async function openMatrixSite(): Promise<Site> {
-  const agents = { lead: {}, middle: {}, leaf: {}, writer: {}, reviewer: {} };
+  const agents = { lead: {}, middle: {}, leaf: {}, writer: {}, reviewer: {}, aside: {} };
   const site: Site = await openSite(
     built,
     { agents },
@@ -167,15 +179,28 @@ async function crashAt(points: readonly number[], whole: Story): Promise<void> {
   const accounted = [...new Set([...story.keys, ...story.interrupted])].sort();
   expect(accounted, 'no effect lost in silence').toEqual([...whole.keys].sort());
   expectReceipts(site.events());
+  expectTaskFile(site);
 }
+
+/** SPEC D9: the background run's file is there, once, and says how it ended. */
+function expectTaskFile(site: Site): void {
+  const folder = site.file('delegate_results');
+  const [name, ...others] = readdirSync(folder);
+  expect(others).toEqual([]);
+  const record = JSON.parse(readFileSync(join(folder, name ?? ''), 'utf8'));
+  expect(record).toMatchObject({ agent: 'aside', status: 'completed', error: null });
+  expect(record.output).toMatch(/done aside$/);
+}
+
+const THE_END = 'the end: version 2, complete: done aside';
 
 async function wholeStory(): Promise<{ readonly story: Story; readonly events: number }> {
   const site = await openMatrixSite();
   expect(await site.play(START)).toBe('ended');
   const story = storyOf(site);
-  expect(story.end).toEqual({ type: 'run.completed', answer: 'the end: version 2', turns: 3 });
-  expect(story.runs).toHaveLength(7);
-  expect(story.keys).toHaveLength(5);
+  expect(story.end).toEqual({ type: 'run.completed', answer: THE_END, turns: 3 });
+  expect(story.runs).toHaveLength(8);
+  expect(story.keys).toHaveLength(6);
   expect(ofType(site.events(), 'run.user_note').length).toBeGreaterThan(0);
   return { story, events: site.events().length };
 }

@@ -106,6 +106,26 @@ describe('a run that is taken up again', () => {
     expect(children.slice(1)).toEqual(['01', '02']);
   });
 
+  it('X2, J5: an action that was in flight when its host died stays charged, once', async () => {
+    let read: readonly string[] = [];
+    const site = await killed(
+      { agents: { lead: {} }, risk: { max_actions_per_hour: 2 } },
+      ({ turn, results }, here) => {
+        const dies = { log: here.file('log'), how: 'host', times: '1' };
+        if (turn > 1) read = [...read, ...results];
+        return turn <= 3 ? calls({ name: 'dies_acting', args: dies }) : 'done';
+      },
+      GO,
+    );
+    await finish(site);
+    const results = new Set(read);
+    expect([...results].map((text) => text.split(/[.:]/)[0])).toEqual([
+      'Interrupted',
+      'survived after 1',
+      'Rate limit exceeded',
+    ]);
+  });
+
   it('X3, J5: asks again, under the same id, for an approval that nobody had given, and acts once', async () => {
     const site = await killed(
       { agents: { lead: {} }, risk: { autonomy: 'supervised' } },

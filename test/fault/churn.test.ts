@@ -7,7 +7,11 @@ import { calls, delegation, eventually, openStage, type Stage } from '../support
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage({ agents: { lead: {}, worker: {} }, troupe: { threads: 2 } });
+  stage = await openStage({
+    agents: { lead: {}, worker: {} },
+    risk: { max_actions_per_hour: 100_000 },
+    troupe: { threads: 2 },
+  });
 });
 
 afterAll(() => stage.close());

@@ -21,8 +21,6 @@ fallback = ["scripted.t"]
 [providers.models.scripted.t]
 file = "s.json"
 [risk_profiles.r]
-max_actions_per_hour = 1000
-max_cost_per_day_cents = 500
 require_approval_for_medium_risk = true
 [runtime_profiles.t]
 isolation = "thread"
@@ -34,9 +32,7 @@ workspace.read_memory_from = ["b"]
 delegates = ["b", { agent = "c", mode = "independent" }]
 [agents.b]
 ${AGENT}[agents.c]
-${AGENT}[projects.p]
-daily_runs = 3
-[mcp_servers.m]
+${AGENT}[mcp_servers.m]
 command = "m"
 [[cron]]
 id = "c"
@@ -50,22 +46,15 @@ prompt = "p"
     expect(
       warnings.map((line) => line.replace(/: accepted, but not in force in this version.*/, '')),
     ).toEqual([
-      '8: risk_profiles.r.max_actions_per_hour',
-      '9: risk_profiles.r.max_cost_per_day_cents',
-      '10: risk_profiles.r.require_approval_for_medium_risk',
       '4: providers.models.scripted.s.fallback',
       '3: providers.models.scripted.s.native_tools',
-      '12: runtime_profiles.t.isolation',
-      '13: runtime_profiles.t.strict_tool_parsing',
-      '16: agents.a.skills',
-      '17: agents.a.mcp_servers',
-      '18: agents.a.workspace.read_memory_from',
-      '19: agents.a.delegates[1].mode',
-      '25: projects.p.daily_runs',
-      '26: mcp_servers.m',
+      '10: runtime_profiles.t.isolation',
+      '11: runtime_profiles.t.strict_tool_parsing',
+      '14: agents.a.skills',
+      '15: agents.a.mcp_servers',
+      '22: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);
-    expect(warnings[10]).toContain('delegating to this target is refused when it is tried');
   });
 
   test('is not warned of where nobody wrote it, or where what was written asks for nothing', () => {
@@ -114,6 +103,19 @@ test('G4: a delegate of another project is warned of: it can never be reached', 
   expect(warningsOf(`${MODEL}[projects.p]\n[projects.q]\n${agents}`)).toEqual([
     '8: agents.a.delegates[0].agent: agent "b" belongs to another project and is never reachable from "a"',
   ]);
+});
+
+test('G8: an independent entry whose target always asks is warned of: it can never be called', () => {
+  const risks =
+    '[risk_profiles.wary]\nalways_ask = ["shell"]\n[risk_profiles.calm]\nalways_ask = []\n';
+  const to = (mode: string, profile: string) =>
+    warningsOf(
+      `${MODEL}${risks}[agents.a]\n${AGENT}delegates = [{ agent = "b", mode = "${mode}" }]\n[agents.b]\n${AGENT}risk_profile = "${profile}"\n`,
+    );
+  expect(to('independent', 'wary')).toEqual([
+    '9: agents.a.delegates[0].mode: risk profile "wary" of this target has always_ask entries, so that every call of it is refused; use "bounded" or another risk profile',
+  ]);
+  expect([...to('bounded', 'wary'), ...to('independent', 'calm')]).toEqual([]);
 });
 
 test('a scenario that is not there yet is warned of', () => {

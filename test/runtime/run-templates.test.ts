@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ToolDefinition } from '../../src/runtime/core/tool.ts';
+import { plainScope, type ToolDefinition } from '../../src/runtime/core/tool.ts';
 import { loadConfig } from '../../src/runtime/load-config.ts';
 import { freezeSecurity, type RunRequest, resolveRun } from '../../src/runtime/resolve-run.ts';
 import { RunTemplates } from '../../src/runtime/run-templates.ts';
@@ -27,15 +27,7 @@ function load(width: number) {
 function requestOf(config: ReturnType<typeof load>, change: Partial<RunRequest> = {}): RunRequest {
   const agent = config.agents.get('lead');
   if (agent === undefined) throw new Error('no lead');
-  const files = {
-    workspaceDir: '/',
-    workspaceOnly: false,
-    roots: [],
-    readRoots: [],
-    writeRoots: [],
-    forbidden: [],
-    protected: [],
-  };
+  const files = plainScope('/', false);
   return {
     agent,
     raw: false,
@@ -69,8 +61,16 @@ it('G7: a run that is launched like an earlier one is what it would be if it wer
     const root = requestOf(config, change);
     const parent = templates.resolve(config, tools, root);
     expect(parent).toEqual(resolveRun(config, tools, root));
-    for (const maxTurns of [null, 2]) {
-      const child = requestOf(config, { origin: 'delegate', parent, maxTurns, ...change });
+    const others: Partial<RunRequest>[] = [
+      {},
+      { maxTurns: 2 },
+      { independent: true },
+      { independent: false },
+      { origin: 'subagent', narrowing: { allowed_tools: ['read'] } },
+      { origin: 'subagent' },
+    ];
+    for (const other of others) {
+      const child = requestOf(config, { origin: 'delegate', parent, ...change, ...other });
       expect(templates.resolve(config, tools, child)).toEqual(resolveRun(config, tools, child));
     }
   }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { endTask } from '../../src/runtime/core/plan-decide.ts';
+import type { runMachine } from '../../src/runtime/core/run.ts';
 import type { causeOf } from '../../src/runtime/core/run-due.ts';
 import type { following } from '../../src/runtime/core/run-follow.ts';
 import { firstToBreak, judgeSeed, show } from '../support/sim-seeds.ts';
@@ -12,8 +13,8 @@ const hooks = vi.hoisted(
 
 vi.mock('../../src/runtime/core/run.ts', async (load) => {
   const real = await load<typeof import('../../src/runtime/core/run.ts')>();
-  const mutated = (runId: string) => {
-    const machine = real.runMachine(runId);
+  const mutated: typeof runMachine = (...about) => {
+    const machine = real.runMachine(...about);
     return { ...machine, ...hooks.machine?.(machine) };
   };
   return { ...real, runMachine: mutated };
@@ -21,8 +22,8 @@ vi.mock('../../src/runtime/core/run.ts', async (load) => {
 
 vi.mock('../../src/runtime/core/run-follow.ts', async (load) => {
   const real = await load<typeof import('../../src/runtime/core/run-follow.ts')>();
-  const mutated: typeof following = (state) =>
-    (hooks.following?.(real.following) ?? real.following)(state);
+  const mutated: typeof following = (...about) =>
+    (hooks.following?.(real.following) ?? real.following)(...about);
   return { ...real, following: mutated };
 });
 
@@ -41,7 +42,7 @@ vi.mock('../../src/runtime/core/plan-decide.ts', async (load) => {
 });
 
 /** Every mutant is caught within so many seeds, none of which fails without it. */
-const SEEDS = 150;
+const SEEDS = 1000;
 
 afterEach(() => {
   vi.restoreAllMocks();

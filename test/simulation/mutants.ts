@@ -1,7 +1,11 @@
 import { vi } from 'vitest';
+import { BackgroundTasks } from '../../src/runtime/background-tasks.ts';
+import { Budgets } from '../../src/runtime/budgets.ts';
 import { NO_USAGE } from '../../src/runtime/core/usage.ts';
+import { RootLaunches } from '../../src/runtime/root-launches.ts';
 import { RunEffects } from '../../src/runtime/run-effects.ts';
 import { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
+import { RunTemplates } from '../../src/runtime/run-templates.ts';
 import { RunTree } from '../../src/runtime/run-tree.ts';
 import type { InvariantName } from '../support/invariants.ts';
 import { SimEngine } from '../support/sim-engine.ts';
@@ -127,7 +131,45 @@ export const MUTANTS: readonly Mutant[] = [
     'launches are not counted',
     'launches of a root are bounded',
     () => {
-      vi.spyOn(RunTree.prototype, 'reserveLaunch').mockReturnValue(null);
+      vi.spyOn(RootLaunches.prototype, 'reserve').mockReturnValue(null);
+    },
+  ],
+  [
+    'whoever asks for an action is promised one',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'promise').mockReturnValue(null);
+    },
+  ],
+  [
+    'a new host begins with full budgets',
+    'budgets hold',
+    () => {
+      vi.spyOn(RunTree.prototype, 'recallBudgets').mockResolvedValue();
+    },
+  ],
+  [
+    'what was promised before a crash is carried out although others had the last action since',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'regain').mockReturnValue([]);
+    },
+  ],
+  [
+    'what a child does is charged to the child alone',
+    'budgets hold',
+    () => {
+      const { open } = Budgets.prototype;
+      vi.spyOn(Budgets.prototype, 'open').mockImplementation(function (this: Budgets, runId, spec) {
+        open.call(this, runId, spec, null);
+      });
+    },
+  ],
+  [
+    'the money that is left is not looked at',
+    'budgets hold',
+    () => {
+      vi.spyOn(Budgets.prototype, 'overspent').mockReturnValue(null);
     },
   ],
   [
@@ -159,6 +201,47 @@ export const MUTANTS: readonly Mutant[] = [
       ) {
         return { ...append.call(this, events), durable: Promise.resolve() };
       });
+    },
+  ],
+  [
+    'a parallel call tells of its first child only',
+    'results are what was said',
+    (hooks) => {
+      decides(hooks, (events) =>
+        events.map((event) => {
+          if (event.type !== 'tool.failed' || event.data.error_type !== 'parallel_failed')
+            return event;
+          const blocks = event.data.text.split('\n\n--- ');
+          return { ...event, data: { ...event.data, text: blocks.slice(0, 2).join('\n\n--- ') } };
+        }),
+      );
+    },
+  ],
+  [
+    'a host forgets its background tasks',
+    'background tasks end as their runs do',
+    () => {
+      vi.spyOn(BackgroundTasks.prototype, 'recover').mockReturnValue(undefined);
+      vi.spyOn(BackgroundTasks.prototype, 'amend').mockResolvedValue(undefined);
+    },
+  ],
+  [
+    'a background child is not cancelled with the run that started it',
+    'nothing starts after a cancel',
+    (hooks) => {
+      hooks.machine = (real) => ({
+        dueInPart: (state, part) =>
+          real
+            .dueInPart(state, part)
+            .filter((effect) => effect.type !== 'child.cancel' || effect.child.taskId === null),
+      });
+    },
+  ],
+  [
+    'a background child takes a part of the width that a waiting one needs',
+    'fifo order follows from the calls',
+    (hooks) => {
+      hooks.following = (real) => (state) => real({ ...state, backgroundRunning: 0 });
     },
   ],
   [
@@ -256,6 +339,37 @@ export const MUTANTS: readonly Mutant[] = [
       vi.spyOn(SimEngine.prototype, 'keep').mockImplementation(
         async (runId, frame) => `/lost/${runId}/${frame}`,
       );
+    },
+  ],
+  [
+    'a child is launched with a tool that its caller lacks',
+    'rights only go down',
+    () => {
+      const real = RunTemplates.prototype.resolve;
+      vi.spyOn(RunTemplates.prototype, 'resolve').mockImplementation(function (
+        this: RunTemplates,
+        ...about
+      ) {
+        const spec = real.apply(this, about);
+        return about[2].parent === null ? spec : { ...spec, tools: [...spec.tools, 'teleport'] };
+      });
+    },
+  ],
+  [
+    'a narrowing holds for the sub-agent and not for those below it',
+    'rights only go down',
+    () => {
+      const real = RunTemplates.prototype.resolve;
+      vi.spyOn(RunTemplates.prototype, 'resolve').mockImplementation(function (
+        this: RunTemplates,
+        config,
+        tools,
+        request,
+      ) {
+        const { parent } = request;
+        const freed = parent === null ? null : { ...parent, narrowings: [] };
+        return real.call(this, config, tools, { ...request, parent: freed });
+      });
     },
   ],
   [

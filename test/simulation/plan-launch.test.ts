@@ -13,7 +13,11 @@ function configOf(agents: Readonly<Record<string, object>>): object {
     providers: PROVIDERS,
     agents: { lead: agent, a: agent, b: agent, c: agent, ...agents },
     projects: { elsewhere: {} },
-    risk_profiles: { p: { autonomy: 'full', delegation_policy: { mode: 'allow' } }, q: {} },
+    risk_profiles: {
+      p: { autonomy: 'full', delegation_policy: { mode: 'allow' } },
+      q: {},
+      wary: { always_ask: ['act', 'post'] },
+    },
   };
 }
 
@@ -88,12 +92,21 @@ describe('the configuration changes between the start of a plan and the launch o
     });
   });
 
-  it('P12, G8: an agent that has become an independent target is refused at its launch', async () => {
+  it('P12, G8: an agent that has become an independent target runs as one, unless its profile always asks', async () => {
     const lead = { ...agent, delegates: [{ agent: 'b', mode: 'independent' }] };
-    const { find } = await changed({ lead });
+    const { world } = await changed({ lead });
+    const specs = world.events.filter(({ type }) => type === 'run.started').map(({ data }) => data);
+    expect(specs.map((spec) => [spec['agent_id'], spec['independent']])).toEqual(
+      expect.arrayContaining([
+        ['a', false],
+        ['b', true],
+      ]),
+    );
+    const { find } = await changed({ lead, b: { ...agent, risk_profile: 'wary' } });
     expect(find('plan.task.failed', 'b')).toMatchObject({
       error_type: 'agent_resolution_failed',
-      error: expect.stringContaining('mode = "independent"'),
+      error:
+        'delegate target "b" cannot run in independent mode from "lead": risk profile "wary" has always_ask entries (act, post). See the README, "What is not supported".',
     });
   });
 

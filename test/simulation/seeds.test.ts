@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/base/json.ts';
 import { judgeSeed, judgeTwice, report } from '../support/sim-seeds.ts';
 import type { Told } from '../support/sim-story.ts';
 
@@ -24,8 +25,18 @@ const REACHED = [
   'tool.failed timeout',
   'tool.failed runs_limit',
   'tool.failed depth_limit',
+  'tool.failed rights_widened',
+  'run.started narrowed',
+  'run.started below a narrowed one',
+  'run.started independent',
   'tool.failed malformed_arguments',
   'tool.failed shared_failure',
+  'tool.failed parallel_failed',
+  'tool.failed task_failed',
+  'tool.failed task_cancelled',
+  'tool.failed not_running',
+  'tool.failed await_timeout',
+  'tool.failed not_found',
   'tool.completed kept',
   'delegation.failed',
   'delegation.failed agent_resolution_failed',
@@ -46,6 +57,14 @@ const REACHED = [
 /** Few enough for a test; `npm run sim` plays as many as wanted. */
 const SEEDS = 300;
 
+/** What of a run's record says that its rights are not simply its agent's. */
+function rightsIn(data: JsonObject): string[] {
+  const { narrowings, independent, is_subagent } = data;
+  const isNarrowed = Array.isArray(narrowings) && narrowings.length > 0;
+  const how = is_subagent === true ? 'narrowed' : 'below a narrowed one';
+  return [...(isNarrowed ? [how] : []), ...(independent === true ? ['independent'] : [])];
+}
+
 describe('simulated worlds', () => {
   const seen = new Set<string>();
 
@@ -55,6 +74,7 @@ describe('simulated worlds', () => {
       for (const { type, data } of events) {
         seen.add(type);
         for (const key of ['why', 'error_type', 'reason']) seen.add(`${type} ${data[key]}`);
+        if (type === 'run.started') for (const how of rightsIn(data)) seen.add(`${type} ${how}`);
         if (type === 'tool.completed' && data['full_path'] !== null) seen.add(`${type} kept`);
       }
     };

@@ -19,10 +19,12 @@ export interface GoodJournals {
   readonly plan: readonly JournalEvent[];
   /** Three specialists at once, who use real tools. */
   readonly audit: readonly JournalEvent[];
-  /** Approvals, refusals, a shared delegation, a sub-agent, a note that is read, at width 2 in FIFO order. */
+  /** Approvals, refusals, a shared delegation, a narrowed sub-agent, a note that is read, at width 2 in FIFO order. */
   readonly desk: readonly JournalEvent[];
   /** A run that is cancelled while its child and its effectful tool are at work, with a note unread. */
   readonly stopped: readonly JournalEvent[];
+  /** A parallel call, a background run that its owner records, and one that outlives it. */
+  readonly tasks: readonly JournalEvent[];
 }
 
 export async function goodJournals(): Promise<GoodJournals> {
@@ -31,6 +33,7 @@ export async function goodJournals(): Promise<GoodJournals> {
     audit: await exampleJournal('audit', 'src/base'),
     desk: await deskJournal(),
     stopped: await stoppedJournal(),
+    tasks: await tasksJournal(),
   };
 }
 
@@ -66,7 +69,8 @@ agents:
           - { tool: delegate, args: { agent_id: worker, prompt: one } }
           - { tool: delegate, args: { agent_id: worker, prompt: one } }
           - { tool: delegate, args: { agent_id: worker, prompt: two } }
-          - { tool: spawn_subagent, args: { prompt: a part of it } }
+          - tool: spawn_subagent
+            args: { prompt: a part of it, policy: { excluded_tools: [send], max_actions_per_hour: 5 } }
           - { tool: send, args: { to: yes } }
           - { tool: send, args: { to: no } }
           - { tool: nothing_of_that_name, args: {} }
@@ -74,13 +78,26 @@ agents:
         text: All is done.
       - when: { prompt_contains: a part of it }
         text: That part is done.
+      - when: { prompt_contains: aside }
+        text: Several at once.
+        calls:
+          - { tool: delegate, args: { parallel: [worker, helper], prompt: at once } }
+          - { tool: delegate, args: { agent_id: helper, prompt: quickly, background: true } }
+          - { tool: delegate, args: { agent_id: worker, prompt: later, background: true } }
+      - when: { prompt_contains: aside }
+        text: The rest comes later.
       - when: { prompt_contains: stop }
         text: Two things.
         calls:
           - { tool: delegate, args: { agent_id: worker, prompt: stop } }
           - { tool: send, args: { to: nobody } }
+  helper:
+    turns:
+      - text: "I help with {{ prompt }}."
   worker:
     turns:
+      - when: { prompt_contains: at once }
+        text: "My part of {{ prompt }}."
       - text: I wait.
         calls:
           - { tool: pause, args: {} }
@@ -99,7 +116,7 @@ function optionsOf(dir: string, shut: Promise<void>): TroupeOptions {
       providers: { models: { scripted: { desk: { file: join(dir, 'scenario.yaml') } } } },
       risk_profiles: { p: { autonomy: 'supervised', delegation_policy: { mode: 'allow' } } },
       runtime_profiles: { r: { max_delegation_width: 2 } },
-      agents: { lead: agent, worker: agent },
+      agents: { lead: agent, worker: agent, helper: agent },
     },
     stateDir: join(dir, 'state'),
     hostTools: [
@@ -131,6 +148,18 @@ function deskJournal(): Promise<JournalEvent[]> {
     await run.note('also look at the tests');
     shut.open();
     await run.result();
+    await troupe.close();
+    return eventsIn(join(dir, 'state'));
+  });
+}
+
+function tasksJournal(): Promise<JournalEvent[]> {
+  return inFolder(async (dir) => {
+    const shut = gate();
+    const troupe = await Troupe.open(optionsOf(dir, shut.opened));
+    const run = await troupe.start({ agent: 'lead', prompt: 'aside', workspace: dir });
+    await run.result();
+    shut.open();
     await troupe.close();
     return eventsIn(join(dir, 'state'));
   });

@@ -1,4 +1,5 @@
 import { auditJournal } from '../../src/runtime/core/audit.ts';
+import { budgetsHold } from './sim-check-budget.ts';
 import {
   actsFollowRecords,
   cutIsKept,
@@ -27,6 +28,8 @@ import {
   nothingStartsAfterCancel,
   plansKeepTheirRules,
 } from './sim-check-order.ts';
+import { rightsOnlyGoDown } from './sim-check-rights.ts';
+import { tasksEndAsTheirRuns } from './sim-check-tasks.ts';
 import { Story, type Told } from './sim-story.ts';
 
 /** What must hold of every story, whatever happened in it. Each throws at the first place where it does not. */
@@ -38,6 +41,7 @@ export const INVARIANTS = {
   'children end before their parents': childrenEndFirst,
   'width and depth are never exceeded': widthAndDepthHold,
   'launches of a root are bounded': launchesAreBounded,
+  'budgets hold': budgetsHold,
   'usage is conserved': usageIsConserved,
   'replay equals live': replayIsLive,
   'one result a call': resultsAreSingle,
@@ -53,6 +57,8 @@ export const INVARIANTS = {
   'fifo order follows from the calls': fifoFollowsCalls,
   'a note has one receipt': notesAreReceived,
   'plans keep their rules': plansKeepTheirRules,
+  'background tasks end as their runs do': tasksEndAsTheirRuns,
+  'rights only go down': rightsOnlyGoDown,
   'the doctor finds nothing': nothingIsFound,
 } satisfies Record<string, (story: Story) => void>;
 

@@ -1,6 +1,7 @@
 /** Every way to damage a sound journal that the audit must name, with the finding that names it. */
 import type { FindingCode } from '../../src/runtime/core/audit-finding.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
+import type { SecurityContext } from '../../src/runtime/core/run-spec.ts';
 import type { GoodJournals } from './good-journals.ts';
 import {
   both,
@@ -52,6 +53,8 @@ function spec(fits: (event: JournalEvent) => boolean, change: object) {
   return editData(both(ofType('run.started'), fits), () => change);
 }
 
+const subagent = (event: JournalEvent) => event.run_id.includes('/subagent/');
+const COMMANDS = { allowed: [], envPassthrough: [], timeoutMs: 1000, blockHighRisk: true };
 const tool = (name: string) => says('name', name);
 const task = (id: string) => says('task_id', id);
 const second = (type: string, more = (_: JournalEvent) => true) => {
@@ -783,11 +786,83 @@ const CHILDREN: readonly Mutation[] = [
     code: 'depth-raised',
   },
   {
+    what: 'a root launches more runs than its hour may hold',
+    of: 'plan',
+    change: spec(root, { budget: { actions_per_hour_max: 2, cost_per_day_max_cents: 500 } }),
+    code: 'budget-exceeded',
+  },
+  {
+    what: 'a child does more than its own agent may, although its caller may do more',
+    of: 'plan',
+    change: spec(child, { budget: { actions_per_hour_max: 0, cost_per_day_max_cents: 0 } }),
+    code: 'budget-exceeded',
+  },
+  {
     what: 'a child has a tool that its parent lacks',
     of: 'desk',
     change: editData(both(child, ofType('run.started')), (data) => ({
       tools: [...(data['tools'] as string[]), 'teleport'],
     })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent acts more freely than its parent',
+    of: 'desk',
+    change: spec(subagent, { autonomy: 'full' }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent may start a program that its parent may not',
+    of: 'desk',
+    change: editData(both(subagent, ofType('run.started')), ({ scope }) => ({
+      scope: { ...(scope as object), commands: { ...COMMANDS, allowed: ['rm'] } },
+    })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent is not held to the folder of its parent',
+    of: 'desk',
+    change: editData(both(subagent, ofType('run.started')), ({ scope, security }) => ({
+      scope: { ...(scope as object), files: [(security as unknown as SecurityContext).files] },
+    })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent remembers as another agent',
+    of: 'desk',
+    change: spec(subagent, { memory: { own: 'worker', readable: [] } }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent was not narrowed as its call asked',
+    of: 'desk',
+    change: spec(subagent, { narrowings: [] }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent has a tool that was taken from it',
+    of: 'desk',
+    change: editData(both(subagent, ofType('run.started')), (data) => ({
+      tools: [...(data['tools'] as string[]), 'send'],
+    })),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a sub-agent may spend what was taken from it',
+    of: 'desk',
+    change: spec(subagent, { budget: { actions_per_hour_max: 6, cost_per_day_max_cents: 1 } }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a delegate was narrowed though nobody above it was',
+    of: 'desk',
+    change: spec(child, { narrowings: [{ autonomy: 'read_only' }] }),
+    code: 'rights-widened',
+  },
+  {
+    what: 'a delegate is independent though its call was not judged so',
+    of: 'desk',
+    change: spec(child, { independent: true }),
     code: 'rights-widened',
   },
   {
@@ -1026,11 +1101,93 @@ const SUMS: readonly Mutation[] = [
   },
 ];
 
+const isTask = (event: JournalEvent) => event.data['task_id'] !== undefined;
+const isParallel = (event: JournalEvent) =>
+  (event.data['structured'] as { children?: unknown } | undefined)?.children !== undefined;
+
+const TASKS: readonly Mutation[] = [
+  {
+    what: 'a background child is another task than its call asks for',
+    of: 'tasks',
+    change: editData(ofType('delegation.started', isTask), () => ({ task_id: 'another' })),
+    code: 'child-differs',
+  },
+  {
+    what: 'a background child is launched as one that is waited for',
+    of: 'tasks',
+    change: editData(ofType('delegation.started', isTask), () => ({ task_id: undefined })),
+    code: 'child-differs',
+  },
+  {
+    what: 'the record of a background run does not say that it is one',
+    of: 'tasks',
+    change: editData(
+      ofType('run.started', (event) => event.data['background'] !== undefined),
+      () => ({ background: undefined }),
+    ),
+    code: 'child-differs',
+  },
+  {
+    what: 'the result of a background call names another task',
+    of: 'tasks',
+    change: editData(
+      ofType(
+        'tool.completed',
+        ({ data }) => (data['structured'] as { task_id?: string })?.task_id !== undefined,
+      ),
+      ({ structured }) => ({ structured: { ...(structured as object), task_id: 'another' } }),
+    ),
+    code: 'result-differs',
+  },
+  {
+    what: 'a run that failed leaves a background run behind',
+    of: 'tasks',
+    change: edit(both(root, ofType('run.completed')), () => ({ type: 'run.failed' })),
+    code: 'orphan',
+  },
+  {
+    what: 'a parallel call launches an agent that it does not name',
+    of: 'tasks',
+    change: editData(ofType('delegation.started'), () => ({ agent_id: 'helper' })),
+    code: 'child-differs',
+  },
+  {
+    what: 'a parallel call launches more children than it names agents',
+    of: 'tasks',
+    change: editCalls(firstAnswer, ([call]) => {
+      if (call !== undefined) call.verdict['entries'] = [{ agent_id: 'worker' }];
+    }),
+    code: 'call-start',
+  },
+  {
+    what: 'a parallel call has its result before the last of its children ended',
+    of: 'tasks',
+    change: moveBefore(
+      ofType('tool.completed', isParallel),
+      ofType('delegation.completed', says('ordinal', 2)),
+    ),
+    code: 'result-early',
+  },
+  {
+    what: 'a parallel call tells another end of one of its children',
+    of: 'tasks',
+    change: editData(ofType('tool.completed', isParallel), ({ structured }) => {
+      const { children } = structured as { children: object[] };
+      const changed = children.map((child, at) =>
+        at === 1 ? { ...child, status: 'failed' } : child,
+      );
+      return { structured: { ...(structured as object), children: changed } };
+    }),
+    code: 'result-differs',
+  },
+];
+
 export const MUTATIONS: readonly Mutation[] = [
   ...ORDER,
   ...LIFE,
   ...CALLS,
   ...CHILDREN,
+  ...TASKS,
   ...PLANS,
   ...SUMS,
 ];

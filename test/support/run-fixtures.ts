@@ -1,17 +1,9 @@
 import type { ModelAnswer } from '../../src/runtime/core/model.ts';
 import type { CallVerdict, ChildOutcome } from '../../src/runtime/core/run-event.ts';
 import type { RunSpec } from '../../src/runtime/core/run-spec.ts';
-import type { FileScope } from '../../src/runtime/core/tool.ts';
+import { plainScope } from '../../src/runtime/core/tool.ts';
 
-const files: FileScope = {
-  workspaceDir: '/w',
-  workspaceOnly: true,
-  roots: [],
-  readRoots: [],
-  writeRoots: [],
-  forbidden: [],
-  protected: [],
-};
+const files = plainScope('/w', true);
 
 /** A run's record with everything at its simplest, and whatever a test says otherwise. */
 export function specOf(change: Partial<RunSpec> = {}): RunSpec {

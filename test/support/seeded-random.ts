@@ -31,7 +31,8 @@ export function seededRandom(seed: number): Seeded {
     },
     uuid: () => {
       names += 1;
-      return `00000000-0000-4000-8000-${String(names).padStart(12, '0')}`;
+      const place = String(names).padStart(12, '0');
+      return `${seed.toString(16).padStart(8, '0').slice(-8)}-0000-4000-8000-${place}`;
     },
   };
 }

@@ -3,7 +3,7 @@ import { isTerminal, type JournalEvent } from '../../src/runtime/core/event.ts';
 import { callFrame } from '../../src/runtime/core/run-event.ts';
 import type { Act } from './sim-log.ts';
 import { must, type Story } from './sim-story.ts';
-import { isResult, textIn } from './sim-story-events.ts';
+import { isBackground, isChildEnd, isResult, textIn } from './sim-story-events.ts';
 import { SIM_TOOLS } from './sim-tools.ts';
 
 function placeOf({ runId, turn, call }: Act): string {
@@ -46,10 +46,22 @@ export function effectsAreTold(story: Story): void {
     const isHidden = result.type === 'tool.failed' && result.data['effect'] === 'none';
     must(!isHidden, `${result.event_id} says that ${act.name} had no effect`);
     for (const runId of story.lineage(act.runId)) {
+      if (hasLeft(story, runId, act.runId)) break;
       const end = story.eventsOf(runId).at(-1);
       must(end?.data['effect'] !== 'none', `${runId} ends as if ${placeOf(act)} had no effect`);
     }
   }
+}
+
+/** SPEC D9: did this run end before a background run of it, in which or below which the other is? */
+function hasLeft(story: Story, runId: string, below: string): boolean {
+  const own = story.eventsOf(runId);
+  const isOf = ({ data }: JournalEvent) => below.startsWith(String(data['child_run_id']));
+  const launch = own.find((event) => isBackground(event) && isOf(event));
+  if (launch === undefined) return false;
+  const isItsEnd = (event: JournalEvent) =>
+    isChildEnd(event) && event.data['ordinal'] === launch.data['ordinal'];
+  return !own.some(isItsEnd);
 }
 
 /** SPEC J4, and X3: on the disk, and allowed, before it begins. */
@@ -99,6 +111,7 @@ export function resultsAreTrue(story: Story): void {
   for (const event of story.events) {
     const child = childOf(event);
     if (child !== null) mustTellChild(story, event, child);
+    mustTellParts(story, event);
     const isOwn = event.type === 'tool.completed' && SIM_TOOLS.has(textIn(event, 'name'));
     if (!isOwn || event.data['shared_with'] !== undefined || story.log.acts.length === 0) continue;
     const words = said.get(`${event.run_id}/${event.frame_id}`) ?? [];
@@ -116,8 +129,37 @@ function isMarked(text: string): boolean {
 }
 
 function childOf(event: JournalEvent): string | null {
-  const structured = event.data['structured'] as { child_run_id?: string } | undefined;
+  const structured = event.data['structured'] as
+    | { child_run_id?: string; task_id?: string }
+    | undefined;
+  if (structured?.task_id !== undefined) return null;
   return isResult(event) ? (structured?.child_run_id ?? null) : null;
+}
+
+interface Part {
+  readonly agent_id: string;
+  readonly status: string;
+  readonly child_run_id?: string;
+}
+
+/** SPEC D8: a block a child, in their order, each with what the child itself ended with. */
+function mustTellParts(story: Story, event: JournalEvent): void {
+  const structured = event.data['structured'] as { children?: readonly Part[] } | undefined;
+  if (structured?.children === undefined || !isResult(event)) return;
+  const text = textIn(event, 'text');
+  let from = 0;
+  for (const part of structured.children) {
+    const isDone = part.status === 'completed';
+    from = text.indexOf(`--- ${part.agent_id} (success=${isDone}) ---\n`, from);
+    must(isMarked(text) || from >= 0, `${event.event_id} has no block of ${part.agent_id}`);
+    const end = story.eventsOf(part.child_run_id ?? '').at(-1);
+    must((end?.type === 'run.completed') === isDone, `${event.event_id} differs: ${end?.type}`);
+    const answer = end === undefined ? '' : textIn(end, 'answer');
+    const isTold = isMarked(text) || !isDone || text.includes(answer, from);
+    must(isTold, `${event.event_id} tells another answer of ${part.child_run_id}`);
+  }
+  const failed = structured.children.some(({ status }) => status !== 'completed');
+  must(failed === (event.type === 'tool.failed'), `${event.event_id} hides what failed`);
 }
 
 function mustTellChild(story: Story, event: JournalEvent, child: string): void {

@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isTerminal, type JournalEvent } from '../../src/runtime/core/event.ts';
 import { must, type Story } from './sim-story.ts';
-import { isChildEnd, isLaunch, isResult, numberIn, textIn } from './sim-story-events.ts';
+import {
+  isBackground,
+  isChildEnd,
+  isLaunch,
+  isResult,
+  numberIn,
+  textIn,
+} from './sim-story-events.ts';
 
 export function comesToRest({ log }: Story): void {
   must(log.strays.length === 0, log.strays.join('; '));
@@ -73,10 +80,15 @@ function isCause(cause: JournalEvent, event: JournalEvent): boolean {
 export function childrenEndFirst(story: Story): void {
   for (const [runId, own] of story.byRun) {
     const live = new Map<number, string>();
+    const detached = new Set<string>();
     for (const event of own) {
       if (isLaunch(event)) live.set(numberIn(event, 'ordinal'), textIn(event, 'child_run_id'));
-      if (isTerminal(event.type))
-        must(live.size === 0, `${runId} ends before ${[...live.values()]}`);
+      if (isBackground(event)) detached.add(textIn(event, 'child_run_id'));
+      if (isTerminal(event.type)) {
+        const isLeft = (child: string) => event.type === 'run.completed' && detached.has(child);
+        const left = [...live.values()].filter((child) => !isLeft(child));
+        must(left.length === 0, `${runId} ends before ${left}`);
+      }
       if (!isChildEnd(event)) continue;
       const child = live.get(numberIn(event, 'ordinal')) ?? '';
       must(child === textIn(event, 'child_run_id'), `${event.event_id} ends ${child} again`);
@@ -104,7 +116,7 @@ export function widthAndDepthHold(story: Story): void {
     const live = new Set<number>();
     for (const event of own) {
       if (isLaunch(event)) {
-        live.add(numberIn(event, 'ordinal'));
+        if (!isBackground(event)) live.add(numberIn(event, 'ordinal'));
         const isDeep = event.data['kind'] !== 'subagent' && depth >= depthMax;
         must(!isDeep, `${runId} launches at depth ${depth} of ${depthMax}`);
       }

@@ -5,7 +5,7 @@ import type { CallVerdict } from '../../src/runtime/core/run-event.ts';
 import { machineEvent } from '../../src/runtime/run-views.ts';
 import { PlanOracle } from './plan-oracle.ts';
 import { must, type Story } from './sim-story.ts';
-import { isChildEnd, isLaunch, numberIn, textIn } from './sim-story-events.ts';
+import { isBackground, isChildEnd, isLaunch, numberIn, textIn } from './sim-story-events.ts';
 
 const BEGINS: ReadonlySet<string> = new Set([
   'run.started',
@@ -73,13 +73,19 @@ export function fifoFollowsCalls({ byRun }: Story): void {
       const calls = (said?.data['calls'] ?? []) as unknown as { verdict: CallVerdict }[];
       const launching = calls.filter(({ verdict }) => isDelegating(verdict));
       if (launching.some(({ verdict }) => isItsOwn(verdict))) continue;
-      mustFollow(`${runId} ${frame}`, turn, launching.length, width);
+      const launches = launching.reduce((sum, { verdict }) => sum + launchesOf(verdict), 0);
+      mustFollow(`${runId} ${frame}`, turn, launches, width);
     }
   }
 }
 
+function launchesOf(verdict: CallVerdict): number {
+  if ('task_id' in verdict) return 0;
+  return verdict.kind === 'parallel' ? verdict.entries.length : 1;
+}
+
 function isDelegating({ kind }: CallVerdict): boolean {
-  return kind === 'delegate' || kind === 'subagent' || kind === 'plan';
+  return kind === 'delegate' || kind === 'parallel' || kind === 'subagent' || kind === 'plan';
 }
 
 function isItsOwn(verdict: CallVerdict): boolean {
@@ -105,9 +111,12 @@ function mustFollow(
   width: number,
 ): void {
   const running: number[] = [];
+  const detached = new Set<number>();
   let launched = 0;
   for (const event of turn) {
     const ordinal = numberIn(event, 'ordinal');
+    if (isBackground(event)) detached.add(ordinal);
+    if (detached.has(ordinal)) continue;
     if (isLaunch(event)) {
       launched += 1;
       running.push(ordinal);

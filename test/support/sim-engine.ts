@@ -4,6 +4,7 @@ import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import type { Message } from '../../src/runtime/core/message.ts';
 import type { ModelAnswer } from '../../src/runtime/core/model.ts';
 import { callIndexOf } from '../../src/runtime/core/run-event.ts';
+import type { TaskRecord } from '../../src/runtime/core/task-record.ts';
 import type {
   ToolContext,
   ToolDefinition,
@@ -136,6 +137,16 @@ export class SimEngine implements EnginePort {
         if (fails) return reject(new Error('the disk is full'));
         this.log.kept.set(name, text);
         resolve(name);
+      });
+    });
+  }
+
+  exportTask(resultsDir: string, record: TaskRecord, how: 'make' | 'amend'): Promise<void> {
+    return new Promise((resolve) => {
+      this.world.after(this.random.int(20), () => {
+        const name = `${resultsDir}/${record.task_id}.json`;
+        this.log.exportTask(name, record, how, this.journal.lastSeq);
+        resolve();
       });
     });
   }

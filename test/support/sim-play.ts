@@ -6,7 +6,10 @@ import { drawFaults, type Faults } from './sim-faults.ts';
 import { SimLog } from './sim-log.ts';
 import type { Told } from './sim-story.ts';
 import { SimWorld, type WorldOptions } from './sim-world.ts';
+import { withIndependence } from './wild-rights.ts';
 import { SMALL, WIDE, wildConfig, wildModel } from './wild-world.ts';
+
+const HOUR_MS = 3_600_000;
 
 /** How the host fares: it lives to the end, dies now and then, or dies once after each of its commits in turn. */
 export type Plot = 'calm' | 'crashes' | 'boundaries';
@@ -24,7 +27,7 @@ export function settingOf(seed: number): Setting {
   const random = seededRandom(seed);
   const plot = random.pick<Plot>(['calm', 'calm', 'crashes', 'crashes', 'crashes', 'boundaries']);
   const faults = drawFaults(random);
-  const configOf = wildConfig(random);
+  const configOf = withIndependence(random, wildConfig(random));
   const size = plot === 'boundaries' ? SMALL : WIDE;
   return { random, faults, configOf, modelOf: (own) => wildModel(own, faults, size), plot };
 }
@@ -94,7 +97,8 @@ export class Play {
     this.#keepStates(events.length);
     this.#log.hostEnds.push(events.length);
     this.world = this.#host({ events, nowMs: engine.world.now() + downMs });
-    this.world.recover();
+    const { random } = this.#setting;
+    this.world.recover(random.chance(0.25) ? random.int(400) : null);
   }
 
   told(wasCrashed: boolean): Told {
@@ -137,7 +141,8 @@ async function playCrashes(play: Play, { random }: Setting): Promise<void> {
       play.world.engine.journal.fail('the disk is full');
       await play.world.runFor(random.int(8));
     }
-    play.crash(random.chance(0.2) ? random.int(2000) : 0);
+    const downMs = random.chance(0.25) ? 1.5 * HOUR_MS : 2000;
+    play.crash(random.chance(0.25) ? random.int(downMs) : 0);
     play.expectBlows();
   }
 }

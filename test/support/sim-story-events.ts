@@ -14,6 +14,11 @@ export function isLaunch({ type }: JournalEvent): boolean {
   return type === 'delegation.started' || type === 'plan.task.started';
 }
 
+/** SPEC D9: the launch of a child that nobody waits for. */
+export function isBackground({ type, data }: JournalEvent): boolean {
+  return type === 'delegation.started' && data['task_id'] !== undefined;
+}
+
 /** SPEC P9: a task that was sent back too often fails after its run has ended, which says nothing of that run. */
 export function isChildEnd({ type, data }: JournalEvent): boolean {
   return CHILD_ENDS.has(type) && data['error_type'] !== 'rework_exhausted';

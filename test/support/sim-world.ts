@@ -1,10 +1,12 @@
+import { lostRuns } from '../../src/lost-runs.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import type { RunState } from '../../src/runtime/core/run-state.ts';
+import { plainScope } from '../../src/runtime/core/tool.ts';
 import { loadConfig } from '../../src/runtime/load-config.ts';
 import { freezeSecurity } from '../../src/runtime/resolve-run.ts';
 import type { RunSupervisor } from '../../src/runtime/run-supervisor.ts';
 import { RunTree } from '../../src/runtime/run-tree.ts';
-import { readTree, unfinishedRoots } from '../../src/runtime/unfinished-runs.ts';
+
 import { violationsOf } from './invariants.ts';
 import { SimEngine, type SimOptions } from './sim-engine.ts';
 import { pump } from './virtual-clock.ts';
@@ -56,15 +58,7 @@ export class SimWorld {
   start(agentId: string, prompt = 'go', calledOff: string | null = null): RunSupervisor {
     const agent = this.tree.config.agents.get(agentId);
     if (agent === undefined) throw new Error(`no agent ${agentId}`);
-    const files = {
-      workspaceDir: '/',
-      workspaceOnly: false,
-      roots: [],
-      readRoots: [],
-      writeRoots: [],
-      forbidden: [],
-      protected: [],
-    };
+    const files = plainScope('/', false);
     return this.tree.startRoot({
       agent,
       raw: false,
@@ -85,14 +79,20 @@ export class SimWorld {
     }
   }
 
-  /** Begins to take up what the host before this one left unfinished; the disk may make it wait. */
-  recover(): void {
+  /**
+   * Begins to take up what the host before this one left unfinished; the disk may make it wait. With `afterMs` another root
+   * has begun by then.
+   */
+  recover(afterMs: number | null = null): void {
     this.#recovering = true;
     const all = async () => {
-      const { journal } = this.engine;
-      for (const root of await unfinishedRoots(journal)) {
-        this.tree.recover(await readTree(journal, root));
+      const { journal, world } = this.engine;
+      await this.tree.recallBudgets();
+      if (afterMs !== null) {
+        this.start('lead');
+        await new Promise<void>((resolve) => world.after(afterMs, resolve));
       }
+      this.tree.recover(await lostRuns(this.tree, journal));
     };
     all().then(
       () => {
@@ -124,6 +124,8 @@ export class SimWorld {
     if (left < 0) strays.push(`still not at rest after ${STEPS_MAX} instants`);
     if (this.#recovering) strays.push('recovery never ended');
     for (const { runId } of this.tree.live()) strays.push(`${runId} is never forgotten`);
+    const { promised } = this.tree.budgets;
+    if (promised > 0) strays.push(`${promised} actions are promised to no run`);
   }
 
   /** Where no run is left, nothing of one may be: no actor, no timer, no call that nobody called off. */

@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type {
-  CommandScope,
-  FileScope,
-  ToolContext,
-  ToolEffect,
+import {
+  type CommandScope,
+  type FileScope,
+  plainScope,
+  type ToolContext,
+  type ToolEffect,
 } from '../../src/runtime/core/tool.ts';
 import type { AnyTool } from '../../src/tools/invoke-tool.ts';
 
@@ -33,15 +34,7 @@ export function scratch(): Scratch {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-tools-')));
   const ws = join(dir, 'ws');
   mkdirSync(ws);
-  const scope: FileScope = {
-    workspaceDir: ws,
-    workspaceOnly: true,
-    roots: [],
-    readRoots: [],
-    writeRoots: [],
-    forbidden: [],
-    protected: [],
-  };
+  const scope = plainScope(ws, true);
   return {
     dir,
     ws,

@@ -1,4 +1,5 @@
 import type { AgentInit } from '../../src/runtime/core/agent-protocol.ts';
+import type { Message } from '../../src/runtime/core/message.ts';
 import type { ModelAnswer } from '../../src/runtime/core/model.ts';
 import { answerOf, type SaidCall } from './run-fixtures.ts';
 import type { Seeded } from './seeded-random.ts';
@@ -6,6 +7,7 @@ import type { SimModel } from './sim-engine.ts';
 import type { Faults } from './sim-faults.ts';
 import { SIM_TOOLS } from './sim-tools.ts';
 import { PROVIDERS } from './sim-world.ts';
+import { wildNarrowing } from './wild-rights.ts';
 
 /** How big what happens in a world may get. */
 export interface WildSize {
@@ -41,6 +43,15 @@ export function wildConfig(random: Seeded): (disabled: string | null) => object 
     require_tool_approval: random.chance(0.15),
     always_ask: random.chance(0.2) ? [random.pick(['work', 'delegate', 'plan', 'post'])] : [],
   };
+  const budget = (tight: number) => ({
+    max_actions_per_hour: random.chance(tight) ? random.int(12) : 100_000,
+    max_cost_per_day_cents: random.chance(tight / 2) ? random.int(400) : 1e9,
+  });
+  const risk_profiles = {
+    p: { ...risk, ...budget(0.3) },
+    q: { ...risk, ...budget(0.3) },
+  };
+  const ownProfile = random.chance(0.3) ? 'q' : 'p';
   const runtime = {
     max_runs_per_root: random.chance(0.35) ? 1 + random.int(8) : 256,
     stop_grace_secs: random.pick([0.05, 0.5, 5]),
@@ -52,13 +63,14 @@ export function wildConfig(random: Seeded): (disabled: string | null) => object 
         name,
         {
           model_provider: 'openai-compatible.sim',
-          risk_profile: 'p',
+          risk_profile: name === 'c' ? ownProfile : 'p',
+          delegates: name === 'c' ? [] : ['c'],
           runtime_profile: name === 'lead' || name === 'a' ? 'r' : 's',
           enabled: name !== disabled,
         },
       ]),
     ),
-    risk_profiles: { p: risk },
+    risk_profiles,
     runtime_profiles,
     runtime,
   });
@@ -99,14 +111,45 @@ function wildReview(random: Seeded, init: AgentInit): SaidCall {
   return { name: 'submit_review', args: { verdict, feedback } };
 }
 
-function wildCall(random: Seeded, size: WildSize): SaidCall {
+/** A task of nobody. */
+const STRANGER = 'ffffffff-ffff-4fff-8fff-ffffffffffff';
+
+/** Questions about background tasks, some of them of nobody's. */
+function wildQuestion(random: Seeded, history: readonly Message[]): SaidCall | null {
+  const known = [...JSON.stringify(history).matchAll(/task_id: ([0-9a-f-]{36})/g)];
+  const [first, ...others] = new Set(known.map(([, id]) => id ?? ''));
+  if (first === undefined || random.chance(0.75)) return null;
+  const ids = [first, ...others] as const;
+  const one = random.chance(0.05) ? STRANGER : random.pick(ids);
+  const action = random.pick(['check_result', 'list_results', 'cancel_task', 'await_sessions']);
+  if (action === 'list_results') return { name: 'delegate', args: { action } };
+  if (action !== 'await_sessions') return { name: 'delegate', args: { action, task_id: one } };
+  const task_ids = [...new Set([one, ...ids.filter(() => random.chance(0.5))])];
+  return { name: 'delegate', args: { action, task_ids, timeout_ms: random.int(300) } };
+}
+
+function wildCall(random: Seeded, size: WildSize, history: readonly Message[]): SaidCall {
+  const question = wildQuestion(random, history);
+  if (question !== null) return question;
   const kind = random.unit();
   if (kind < 0.4) {
-    const target = random.pick(['a', 'b', 'c', 'lead', 'nobody']);
+    const anyone = () => random.pick(['a', 'b', 'c', 'lead', 'nobody']);
+    if (random.chance(0.15)) {
+      const parallel = Array.from({ length: 1 + random.int(3) }, anyone);
+      return { name: 'delegate', args: { parallel, prompt: `p${random.int(3)}` } };
+    }
+    const target = anyone();
+    if (random.chance(0.2)) {
+      const args = { agent_id: target, prompt: `b${random.int(3)}`, background: true };
+      return { name: 'delegate', args };
+    }
     return { name: 'delegate', args: { agent_id: target, prompt: `p${random.int(3)}` } };
   }
   if (kind < 0.55) return { name: 'plan', args: wildPlan(random, size) };
-  if (kind < 0.61) return { name: 'spawn_subagent', args: { prompt: `s${random.int(2)}` } };
+  if (kind < 0.61) {
+    const args = { prompt: `s${random.int(2)}`, ...wildNarrowing(random) };
+    return { name: 'spawn_subagent', args };
+  }
   if (kind < 0.64) return { name: 'agents' };
   if (kind < 0.66) return { name: 'act', args: '{ this is no JSON' };
   if (kind < 0.68) return { name: 'missing' };
@@ -130,7 +173,7 @@ export function wildModel(random: Seeded, faults: Faults, size: WildSize): SimMo
     const text = `answer of ${init.runId} in turn ${turn} (${random.id()})`;
     return answerOf(random.chance(faults.longTexts) ? text.padEnd(900, ' and so on') : text);
   };
-  return (init, _history, turn) => {
+  return (init, history, turn) => {
     if (init.tools.some((tool) => tool.name === 'submit_review') && random.chance(0.7)) {
       const beside = random.chance(0.2) ? [{ name: 'work' }] : [];
       return paid(answerOf('', [wildReview(random, init), ...beside]));
@@ -138,7 +181,7 @@ export function wildModel(random: Seeded, faults: Faults, size: WildSize): SimMo
     if (random.chance(0.25) || turn >= size.turnsMax) return paid(final(init, turn));
     const isSloppy = random.chance(0.1);
     const calls = Array.from({ length: 1 + random.int(size.callsMax) }, (): SaidCall => {
-      const call = wildCall(random, size);
+      const call = wildCall(random, size, history);
       return isSloppy ? { ...call, id: 'same' } : call;
     });
     return paid(answerOf('', calls));

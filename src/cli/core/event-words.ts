@@ -14,7 +14,7 @@ type Words = (data: JsonObject) => string;
 
 const WORDS: Readonly<Record<string, Words>> = {
   'run.started': (data) =>
-    `agent ${text(data['agent_id'])}, ${runModel(data)}: ${text(data['prompt'])}`,
+    `agent ${text(data['agent_id'])}${rights(data)}, ${runModel(data)}: ${text(data['prompt'])}`,
   'run.resumed': (data) => text(data['detail']),
   'run.user_note': (data) => `${text(data['note_id'])}: ${text(data['text'])}${forwarded(data)}`,
   'run.cron_skipped': (data) =>
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'run.completed': (data) => `${ended(data)}: ${text(data['answer'])}`,
   'run.failed': (data) => `${ended(data)}, ${text(data['error_type'])}: ${text(data['error'])}`,
   'run.cancelled': (data) => `${ended(data)}: ${text(data['reason'])}`,
-  'run.incomplete': (data) => `${ended(data)}: ${text(data['reason'])}`,
+  'run.incomplete': (data) => `${ended(data)}: ${text(data['error'] ?? data['reason'])}`,
   'note.read': (data) => `${text(data['note_id'])} in turn ${text(data['turn'])}`,
   'note.too_late': (data) => text(data['note_id']),
   'note.dead_letter': (data) => `${text(data['note_id'])}: ${text(data['why'])}`,
@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'approval.granted': (data) => `by ${text(data['by'])}`,
   'approval.denied': (data) => `by ${text(data['by'])}: ${text(data['why'])}`,
   'delegation.started': (data) =>
-    `#${text(data['ordinal'])} ${text(data['agent_id'])} as ${text(data['child_run_id'])}`,
+    `#${text(data['ordinal'])} ${text(data['agent_id'])} as ${text(data['child_run_id'])}${background(data)}`,
   'delegation.completed': (data) => `${child(data)} ${text(data['child_status'])}`,
   'delegation.failed': (data) => `${child(data)} failed: ${text(data['error_type'])}`,
   ...PLAN_EVENT_WORDS,
@@ -49,6 +49,12 @@ const WORDS: Readonly<Record<string, Words>> = {
 
 /** For a type that this version does not know: the data as it is. */
 const bare: Words = (data) => JSON.stringify(data);
+
+/** What a reader could not tell from the agent alone (SPEC G8, S4). */
+function rights({ independent, narrowings }: JsonObject): string {
+  if (independent === true) return ' (independent)';
+  return Array.isArray(narrowings) && narrowings.length > 0 ? ' (narrowed)' : '';
+}
 
 function runModel(data: JsonObject): string {
   const model = data['model'];
@@ -87,6 +93,10 @@ function answer(data: JsonObject): string {
   const cost = figure(data['cost_cents']);
   if (cost !== null) parts.unshift(formatCost(cost));
   return parts.join('; ');
+}
+
+function background(data: JsonObject): string {
+  return data['task_id'] === undefined ? '' : ` in the background, task ${text(data['task_id'])}`;
 }
 
 function child(data: JsonObject): string {

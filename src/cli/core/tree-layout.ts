@@ -18,6 +18,8 @@ export interface TreeNode {
   readonly error: string | null;
   readonly reason: string | null;
   readonly task_id: string | null;
+  /** Of a run in the background. */
+  readonly background_task_id?: string | null;
   readonly plans: readonly PlanView[];
   readonly children: readonly TreeNode[];
 }
@@ -86,12 +88,13 @@ function idOf(node: TreeNode): string {
 
 function runItem(node: TreeNode, name: string, note: string, options: LayoutOptions): Item {
   const saying = node.doing || node.error || node.reason || '';
+  const how = (node.background_task_id ?? null) === null ? '' : 'background';
   const row: Line = {
     kind: 'run',
     name,
     status: options.interrupted.has(node.run_id) ? 'interrupted' : node.status,
     run: node,
-    detail: [note, safeLine(saying)].filter((part) => part !== '').join(', '),
+    detail: [note, how, safeLine(saying)].filter((part) => part !== '').join(', '),
     rank: node.ended_at === null ? 2 : 0,
     endedAt: node.ended_at ?? '',
   };

@@ -109,7 +109,7 @@ function auditBegin(
     return;
   }
   const { kind } = call.verdict;
-  const isFor = kind === 'tool' || kind === 'delegate' || kind === 'subagent' || kind === 'plan';
+  const isFor = kind !== 'refused' && kind !== 'shared' && kind !== 'review';
   const isFirst = call.status !== 'running' && call.status !== 'done';
   expectThat(isFor, desk, 'call-start', at, `a call that was ${kind} is not carried out`);
   expectThat(isFirst, desk, 'call-start', at, 'the call had begun before');
@@ -171,25 +171,28 @@ function auditSuccess(desk: AuditDesk, run: AuditedRun, call: AuditedCall, at: J
   expectThat(plan?.ended === true, desk, 'result-early', at, 'its plan has not ended');
 }
 
-/** SPEC R13: a delegation's result comes after its child's end, and says the same of it. */
+/** SPEC R13: a delegation's result comes after the ends of its children, and says the same of them. */
 function auditChildResult(
   desk: AuditDesk,
   run: AuditedRun,
-  { ordinal }: AuditedCall,
+  { launched, verdict }: AuditedCall,
   { structured }: ResultData,
   at: JournalEvent,
 ): void {
-  const child = ordinal === null ? undefined : run.children.get(ordinal);
-  if (child === undefined) return;
-  expectThat(child.ended, desk, 'result-early', at, `its child ${child.runId} has not ended`);
-  const said = structured?.['status'];
-  const ended = desk.runs.get(child.runId)?.ended?.status;
-  const isSame = said === undefined || ended === undefined || said === ended;
-  expectThat(
-    isSame,
-    desk,
-    'result-differs',
-    at,
-    `its child ended ${ended}, the result says otherwise`,
-  );
+  const parts = structured?.['children'] as readonly { readonly status?: unknown }[] | undefined;
+  launched.forEach((ordinal, place) => {
+    const child = run.children.get(ordinal);
+    if (child === undefined) return;
+    if (child.taskId !== null && structured?.['status'] === 'running') {
+      const isIt = structured['task_id'] === child.taskId;
+      expectThat(isIt, desk, 'result-differs', at, 'it names another background task');
+      return;
+    }
+    expectThat(child.ended, desk, 'result-early', at, `its child ${child.runId} has not ended`);
+    const said = verdict.kind === 'parallel' ? parts?.[place]?.status : structured?.['status'];
+    const ended = desk.runs.get(child.runId)?.ended?.status;
+    const isSame = said === undefined || ended === undefined || said === ended;
+    const words = `its child ended ${ended}, the result says otherwise`;
+    expectThat(isSame, desk, 'result-differs', at, words);
+  });
 }

@@ -1,6 +1,7 @@
 import { auditStart } from './audit-life.ts';
 import {
   type AuditDesk,
+  type AuditedCall,
   type AuditedChild,
   type AuditedEvent,
   type AuditedRun,
@@ -38,8 +39,9 @@ function auditDelegation(
   at: JournalEvent,
 ): void {
   const call = run.calls[data.call - 1];
+  const wanted = call?.status === 'running' ? nextOf(call, run) : null;
   const isAsked =
-    call?.verdict.kind === data.kind && call.status === 'running' && call.ordinal === null;
+    wanted !== null && (call?.verdict.kind === 'subagent') === (data.kind === 'subagent');
   expectThat(
     isAsked,
     desk,
@@ -47,11 +49,22 @@ function auditDelegation(
     at,
     'no call of the answer that has begun asks for this child',
   );
-  const wanted = call?.verdict.kind === 'delegate' ? call.verdict.agent_id : run.spec?.agent_id;
-  const isWanted = wanted === undefined || data.agent_id === wanted;
+  const isWanted = wanted === null || data.agent_id === wanted;
   expectThat(isWanted, desk, 'child-differs', at, 'it is not the agent that the call asks for');
-  if (call !== undefined) call.ordinal = data.ordinal;
-  launchChild(desk, run, { ...data, reviewOf: [], taskId: undefined }, at);
+  call?.launched.push(data.ordinal);
+  const asked = call?.verdict.kind === 'delegate' ? call.verdict.task_id : undefined;
+  const words = 'it is not the background task that the call asks for';
+  expectThat(data.task_id === asked, desk, 'child-differs', at, words);
+  const backgroundTask = data.task_id ?? null;
+  launchChild(desk, run, { ...data, reviewOf: [], planTask: null, backgroundTask }, at);
+}
+
+/** The agent whose run the call launches next; `null` = none. */
+function nextOf({ verdict, launched }: AuditedCall, { spec }: AuditedRun): string | null {
+  if (verdict.kind === 'parallel') return verdict.entries[launched.length]?.agent_id ?? null;
+  if (launched.length > 0) return null;
+  if (verdict.kind === 'delegate') return verdict.agent_id;
+  return verdict.kind === 'subagent' ? (spec?.agent_id ?? null) : null;
 }
 
 export interface Launched {
@@ -61,15 +74,19 @@ export interface Launched {
   readonly depth: number;
   readonly kind: AuditedChild['kind'];
   readonly reviewOf: readonly string[];
-  readonly taskId: string | undefined;
+  /** The task of a plan that it does. */
+  readonly planTask: string | null;
+  /** The background task that it is. */
+  readonly backgroundTask: string | null;
 }
 
 export function launchChild(
   desk: AuditDesk,
   run: AuditedRun,
-  { ordinal, child_run_id: runId, agent_id: agentId, depth, kind, reviewOf, taskId }: Launched,
+  launched: Launched,
   at: JournalEvent,
 ): void {
+  const { ordinal, child_run_id: runId, agent_id: agentId, depth, kind, reviewOf } = launched;
   auditStart(desk, run, at);
   const isNext = ordinal === run.lastOrdinal + 1;
   expectThat(
@@ -79,15 +96,17 @@ export function launchChild(
     at,
     `it is launch ${ordinal}, after launch ${run.lastOrdinal}`,
   );
-  const isItsId = runId === childRunId(run.runId, kind, ordinal, taskId);
+  const isItsId = runId === childRunId(run.runId, kind, ordinal, launched.planTask ?? undefined);
   expectThat(isItsId, desk, 'child-id', at, 'the id of the child is not that of its launch');
   auditDepth(desk, run, depth, kind, at);
   run.lastOrdinal = Math.max(run.lastOrdinal, ordinal);
   const startedBy = at.event_id;
   const { frame_id: frame } = at;
-  const child = { ordinal, runId, agentId, kind, frame, startedBy, reviewOf, ended: false };
+  const taskId = launched.backgroundTask;
+  const child = { ordinal, runId, agentId, kind, frame, startedBy, reviewOf, taskId, ended: false };
   run.children.set(ordinal, child);
-  run.live.add(ordinal);
+  if (taskId === null) run.live.add(ordinal);
+  else run.detached.add(ordinal);
   const most = run.spec?.width_max ?? run.live.size;
   expectThat(
     run.live.size <= most,
@@ -179,6 +198,7 @@ export function endChild(
   auditAgreement(desk, child, data, status, at);
   child.ended = true;
   run.live.delete(data.ordinal);
+  run.detached.delete(data.ordinal);
   run.usage = addUsage(run.usage, data.usage);
   run.cost = addKnown(run.cost, data.cost_cents);
   run.effect = worseEffect(run.effect, data.effect);

@@ -74,6 +74,8 @@ const RULES = {
   'depth-raised': ['error', KEEP],
   'rights-widened': ['error', KEEP],
   'security-differs': ['error', KEEP],
+  // Budgets (SPEC X2, S5).
+  'budget-exceeded': ['error', 'look at what it did beyond its limit; this is a defect of troupe'],
   // Plans (SPEC P1 to P11).
   'plan-differs': ['error', KEEP],
   'plan-unasked': ['error', KEEP],

@@ -145,7 +145,7 @@ function auditAnswer(
     ...call,
     index: place + 1,
     status: 'waiting',
-    ordinal: null,
+    launched: [],
   }));
   run.phase = 'calling';
   run.lastText = data.text;
@@ -210,7 +210,9 @@ function auditEnd(
   at: JournalEvent,
 ): void {
   auditOpenCalls(desk, run, at);
-  for (const ordinal of run.live) {
+  // SPEC N4: a run that is completed leaves its background children behind, any other stops them first.
+  const left = status === 'completed' ? run.live : [...run.live, ...run.detached];
+  for (const ordinal of left) {
     const child = run.children.get(ordinal)?.runId;
     desk.report('orphan', at, `the run ends before its child ${child} has`);
   }

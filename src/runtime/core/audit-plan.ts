@@ -198,7 +198,13 @@ function auditLaunch(
   task.round = data.round;
   task.ordinal = data.ordinal;
   const reviewOf = task.task.review_of ?? [];
-  launchChild(desk, run, { ...data, kind: 'plan', reviewOf, taskId: task.task.id }, at);
+  const launched = {
+    kind: 'plan',
+    reviewOf,
+    planTask: task.task.id,
+    backgroundTask: null,
+  } as const;
+  launchChild(desk, run, { ...data, ...launched }, at);
 }
 
 type EndLine = Extract<

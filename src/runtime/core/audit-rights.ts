@@ -1,6 +1,15 @@
 import { canonicalJson, type Json } from '../../base/json.ts';
-import { type AuditDesk, type AuditedRun, expectThat } from './audit-run.ts';
+import { excessOf } from './audit-narrowing.ts';
+import {
+  type AuditDesk,
+  type AuditedCall,
+  type AuditedChild,
+  type AuditedRun,
+  expectThat,
+} from './audit-run.ts';
 import type { JournalEvent } from './event.ts';
+import { narrowingOf } from './narrowing.ts';
+import { callIndexOf } from './run-event.ts';
 import { rootOf } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
 
@@ -38,6 +47,7 @@ export function auditChildStart(
     spec.is_subagent === (launch.kind === 'subagent') &&
     spec.depth === parent.spec.depth + 1 &&
     spec.root_run_id === rootOf(at.run_id) &&
+    (spec.background?.task_id ?? null) === launch.taskId &&
     (spec.review_of ?? []).join(' ') === launch.reviewOf.join(' ');
   expectThat(
     isAsLaunched,
@@ -47,6 +57,64 @@ export function auditChildStart(
     'agent, origin, depth, root or review is not that of its launch',
   );
   auditRightsOf(desk, parent.spec, spec, at);
+  auditBounds(desk, parent, launch, spec, at);
+}
+
+/** How its target was judged with the call (SPEC G8). */
+function modeOf(call: AuditedCall | undefined, { ordinal }: AuditedChild): string | undefined {
+  if (call?.verdict.kind === 'delegate') return call.verdict.mode;
+  if (call?.verdict.kind !== 'parallel') return undefined;
+  return call.verdict.entries[call.launched.indexOf(ordinal)]?.mode;
+}
+
+/** SPEC S4, G8: it is held to what its call took away and to what was taken away above it, unless it stands alone. */
+function auditBounds(
+  desk: AuditDesk,
+  parent: AuditedRun,
+  launch: AuditedChild,
+  spec: RunSpec,
+  at: JournalEvent,
+): void {
+  const call = parent.calls[callIndexOf(launch.frame) - 1];
+  const verdict = call?.verdict;
+  const above = parent.spec?.narrowings ?? [];
+  const own = spec.narrowings ?? [];
+  if (spec.independent === true) {
+    const isGiven = launch.kind === 'plan' || modeOf(call, launch) === 'independent';
+    expectThat(
+      isGiven && above.length + own.length + spec.always_ask.length === 0,
+      desk,
+      'rights-widened',
+      at,
+      'nothing lets it run independently',
+    );
+    return;
+  }
+  const asked = verdict?.kind === 'subagent' ? verdict.narrowing : undefined;
+  const wanted = asked === undefined ? above : [...above, asked];
+  expectThat(
+    same(own, wanted),
+    desk,
+    'rights-widened',
+    at,
+    'its narrowing is not that of its call',
+  );
+  const inherited = parent.spec !== null && launch.kind === 'subagent' ? [parent.spec] : [];
+  const bounds = [...inherited.map(narrowingOf), ...own];
+  const isWriter = inherited.every(
+    ({ memory }) => memory === undefined || memory.own === spec.memory?.own,
+  );
+  const wider = [
+    ...bounds.flatMap((by) => excessOf(spec, by)),
+    ...(isWriter ? [] : ["another agent's memory"]),
+  ];
+  expectThat(
+    wider.length === 0,
+    desk,
+    'rights-widened',
+    at,
+    `it was given more than it may have: ${wider.join(', ')}`,
+  );
 }
 
 function auditRightsOf(desk: AuditDesk, parent: RunSpec, spec: RunSpec, at: JournalEvent): void {
@@ -58,8 +126,9 @@ function auditRightsOf(desk: AuditDesk, parent: RunSpec, spec: RunSpec, at: Jour
     at,
     `depth_max ${spec.depth_max}, that of its parent is ${parent.depth_max}`,
   );
+  const isBounded = spec.independent !== true;
   const more = spec.tools.filter(
-    (name) => !parent.tools.includes(name) && !BY_OWN_GATES.includes(name),
+    (name) => isBounded && !parent.tools.includes(name) && !BY_OWN_GATES.includes(name),
   );
   expectThat(
     more.length === 0,
@@ -75,7 +144,7 @@ function auditRightsOf(desk: AuditDesk, parent: RunSpec, spec: RunSpec, at: Jour
 /** SPEC G3, S2, R9: what a run's own record must not offer it, whoever launched it. */
 export function auditRecord(desk: AuditDesk, spec: RunSpec, at: JournalEvent): void {
   const atDepth = spec.depth >= spec.depth_max ? ['agents', 'delegate', 'plan'] : [];
-  const closed = spec.is_subagent ? [...atDepth, 'spawn_subagent'] : atDepth;
+  const closed = spec.is_subagent ? [...atDepth, 'spawn_subagent', 'model_switch'] : atDepth;
   const open = spec.tools.filter((name) => closed.includes(name));
   expectThat(
     open.length === 0,

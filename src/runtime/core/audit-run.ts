@@ -17,8 +17,8 @@ export type AuditedEvent = RunEvent & { readonly at: JournalEvent };
 export interface AuditedCall extends AnsweredCall {
   readonly index: number;
   status: 'waiting' | 'asking' | 'approved' | 'denied' | 'running' | 'done';
-  /** The child it launched. */
-  ordinal: number | null;
+  /** The children it launched, in the order of their launch. */
+  readonly launched: number[];
 }
 
 export interface AuditedChild {
@@ -31,6 +31,8 @@ export interface AuditedChild {
   /** Id of its `delegation.started` or `plan.task.started`. */
   readonly startedBy: string;
   readonly reviewOf: readonly string[];
+  /** Of a background child (SPEC D9). */
+  readonly taskId: string | null;
   ended: boolean;
 }
 
@@ -79,8 +81,10 @@ export interface AuditedRun {
   turn: number;
   calls: AuditedCall[];
   readonly children: Map<number, AuditedChild>;
-  /** Ordinals of children that have not ended, in the order of their launch. */
+  /** Ordinals of children that have not ended and are waited for, in the order of their launch. */
   readonly live: Set<number>;
+  /** Ordinals of background children that have not ended (SPEC D9). */
+  readonly detached: Set<number>;
   lastOrdinal: number;
   readonly plans: AuditedPlan[];
   readonly notes: Map<string, 'unread' | 'settled'>;
@@ -118,6 +122,7 @@ export function newRun(first: JournalEvent): AuditedRun {
     calls: [],
     children: new Map(),
     live: new Set(),
+    detached: new Set(),
     lastOrdinal: 0,
     plans: [],
     notes: new Map(),

@@ -1,3 +1,4 @@
+import { BudgetAudit } from './audit-budget.ts';
 import { auditCalls } from './audit-calls.ts';
 import { auditChildren } from './audit-children.ts';
 import { type Finding, type FindingCode, type FindingPlace, finding } from './audit-finding.ts';
@@ -38,6 +39,7 @@ export class JournalAudit {
     report: (code, at, words) => this.#report(code, at, words),
   };
   readonly #strays: JournalEvent[] = [];
+  readonly #budgets = new BudgetAudit();
   #lastSeq = 0;
   #lastTs = '';
 
@@ -154,6 +156,7 @@ export class JournalAudit {
     if (frame !== undefined && frame !== event.at.frame_id) {
       this.#report('frame', event.at, `its frame is not ${frame ?? 'empty'}`);
     }
+    this.#budgets.see(this.#desk, run, event);
     auditCalls(this.#desk, run, event);
     auditChildren(this.#desk, run, event);
     auditPlans(this.#desk, run, event);
@@ -171,6 +174,13 @@ export class JournalAudit {
     else auditChildStart(this.#desk, this.#runs.get(run.parentRunId), data, at);
   }
 
+  /** SPEC D9: does a background run above it go on? */
+  #isCarried({ parentRunId }: AuditedRun): boolean {
+    const parent = this.#runs.get(parentRunId ?? '');
+    if (parent === undefined || parent.ended !== null) return false;
+    return parent.spec?.background !== undefined || this.#isCarried(parent);
+  }
+
   #auditUnfinished(run: AuditedRun): void {
     const root = this.#runs.get(rootOf(run.runId));
     if (run.parentRunId === null) {
@@ -179,7 +189,9 @@ export class JournalAudit {
       );
       const more = below.length === 0 ? '' : `, nor have ${below.length} of the runs below it`;
       this.#report('unfinished', run.last, `the run has not ended${more}`);
-    } else if (root === undefined || root.ended !== null) {
+    } else if (run.spec?.background !== undefined) {
+      this.#report('unfinished', run.last, 'the background run has not ended');
+    } else if ((root === undefined || root.ended !== null) && !this.#isCarried(run)) {
       this.#report('orphan', run.last, 'the run has not ended, and no root of it goes on');
     }
     for (const call of run.calls) {

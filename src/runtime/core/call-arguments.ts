@@ -3,14 +3,15 @@ import type { CallCheck } from './agent-protocol.ts';
 import type { ToolCallPart } from './message.ts';
 import type { CallVerdict } from './run-event.ts';
 
+export type ReadArguments =
+  | { readonly args: JsonObject }
+  | Extract<CallVerdict, { kind: 'refused' }>;
+
 /**
  * The parsed arguments of a control tool. These tools read their own arguments, with the words the spec gives them, so
  * only a text that is no JSON object is refused by the actor's check.
  */
-export function argumentsOf(
-  part: ToolCallPart,
-  check: CallCheck,
-): { readonly args: JsonObject } | Extract<CallVerdict, { kind: 'refused' }> {
+export function argumentsOf(part: ToolCallPart, check: CallCheck): ReadArguments {
   if (!check.ok && check.errorType === 'malformed_arguments') {
     return refused(check.errorType, check.error);
   }
@@ -30,8 +31,4 @@ export function refused(
   words: string,
 ): Extract<CallVerdict, { kind: 'refused' }> {
   return { kind: 'refused', error_type: errorType, words };
-}
-
-export function independentWords(agentId: string): string {
-  return `delegate target "${agentId}" is listed with mode = "independent", which this version of troupe does not offer yet; list it with mode = "bounded"`;
 }

@@ -10,9 +10,11 @@ import {
   callOf,
   childAt,
   isRunning,
+  isWaitedFor,
+  launcherOf,
   type RunState,
 } from './run-state.ts';
-import type { Effect } from './tool.ts';
+import { worseEffect } from './tool.ts';
 import { addKnown, addUsage } from './usage.ts';
 
 /** Operations named in a result; the rest are counted by the journal, not by a warning to a model. */
@@ -49,9 +51,12 @@ export function evolveCall(run: RunDraft, event: CallEvent): void {
       return;
     case 'delegation.completed':
       childEnded(run, event.data, event.data.child_status);
+      partEnded(run, event.data, event.data.child_status);
       return;
     case 'delegation.failed':
       childEnded(run, event.data, 'failed');
+      // Its own deadline cancelled it (SPEC D6).
+      partEnded(run, event.data, event.data.error_type === 'timeout' ? 'cancelled' : 'failed');
       return;
     default:
     // Total: a type that a later version writes changes nothing here.
@@ -62,7 +67,7 @@ function toolCompleted(run: RunDraft, data: RunEventData<'tool.completed'>): voi
   const call = callOf(run, data.call_id);
   const verdict = call?.verdict;
   if (verdict?.kind === 'tool' && verdict.effect !== 'read') {
-    run.effect = worse(run.effect, 'applied');
+    run.effect = worseEffect(run.effect, 'applied');
     run.operations = named(run.operations, [operation(run, data.call_id, data.name, 'done')]);
   }
   const result = { text: data.text, isError: false, fullPath: data.full_path };
@@ -72,7 +77,7 @@ function toolCompleted(run: RunDraft, data: RunEventData<'tool.completed'>): voi
 function toolFailed(run: RunDraft, data: RunEventData<'tool.failed'>): void {
   const text = data.text === '' ? data.error : `${data.error}\n\n${data.text}`;
   const own = data.shared_with === undefined ? data.effect : 'none';
-  run.effect = worse(run.effect, own);
+  run.effect = worseEffect(run.effect, own);
   run.isInterrupted ||= data.error_type === INTERRUPTED;
   if (own === 'uncertain' && data.structured === undefined) {
     const what = operation(run, data.call_id, data.name, 'uncertain');
@@ -84,14 +89,49 @@ function toolFailed(run: RunDraft, data: RunEventData<'tool.failed'>): void {
 
 function childStarted(run: RunDraft, data: RunEventData<'delegation.started'>): void {
   const { ordinal, child_run_id: runId, agent_id: agentId, call, kind } = data;
-  addChild(run, { ordinal, runId, agentId, call, kind });
-  changeCall(run, callAt(run, call), { ordinal });
+  addChild(run, { ordinal, runId, agentId, call, kind, taskId: data.task_id ?? null });
+  const launcher = callAt(run, call);
+  if (launcher?.verdict.kind !== 'parallel') {
+    changeCall(run, launcher, { ordinal });
+    return;
+  }
+  const parts = [...launcher.parts, { ordinal, end: null }];
+  changeCall(run, launcher, { ordinal: launcher.ordinal ?? ordinal, parts });
+}
+
+type DelegationEnd = Omit<RunEventData<'delegation.completed'>, 'child_status'>;
+
+/** SPEC D8: a child's part of its call's result waits for those of the others. */
+function partEnded(run: RunDraft, data: DelegationEnd, status: RunStatusEnded): void {
+  if (data.part === undefined) return;
+  const child = childAt(run, data.ordinal);
+  const call = child === undefined ? undefined : launcherOf(run, child);
+  if (call === undefined) return;
+  const { text, full_path: fullPath } = data.part;
+  const end = { isError: status !== 'completed', text, fullPath, structured: partOf(data, status) };
+  const parts = call.parts.map((part) => (part.ordinal === data.ordinal ? { ...part, end } : part));
+  const isLast = call.verdict.kind === 'parallel' && parts.length === call.verdict.entries.length;
+  const isOver = isLast && parts.every((part) => part.end !== null);
+  changeCall(run, call, isOver ? { parts, cause: run.count } : { parts });
+}
+
+function partOf(data: DelegationEnd, status: RunStatusEnded) {
+  return {
+    agent_id: data.agent_id,
+    status,
+    child_run_id: data.child_run_id,
+    turns: data.turns,
+    effect: data.effect,
+    usage: { ...data.usage },
+    cost_cents: data.cost_cents,
+  };
 }
 
 /** A child that has just begun. */
 export function addChild(run: RunDraft, child: Omit<ChildState, 'status' | 'startedAt'>): void {
   run.children = run.children.adding({ ...child, status: 'running', startedAt: run.count });
   run.childrenRunning += 1;
+  if (child.taskId !== null) run.backgroundRunning += 1;
   run.lastOrdinal = Math.max(run.lastOrdinal, child.ordinal);
 }
 
@@ -107,19 +147,21 @@ export function childEnded(
   const child = childAt(run, data.ordinal);
   if (child === undefined || !isRunning(child)) return;
   const call = callAt(run, child.call);
-  if (call?.ordinal === data.ordinal) changeCall(run, call, { cause: run.count });
+  const isOnly = call?.ordinal === data.ordinal && call.verdict.kind !== 'parallel';
+  if (isOnly) changeCall(run, call, { cause: run.count });
   run.children = run.children.with(child.ordinal - 1, { ...child, status });
   run.childrenRunning -= 1;
+  if (child.taskId !== null) run.backgroundRunning -= 1;
   run.firstRunning = firstRunningFrom(run.children, run.firstRunning);
   run.usage = addUsage(run.usage, data.usage);
   run.costCents = addKnown(run.costCents, data.cost_cents);
-  run.effect = worse(run.effect, data.effect);
+  run.effect = worseEffect(run.effect, data.effect);
   run.operations = named(run.operations, data.operations);
 }
 
 function firstRunningFrom(children: Rows<ChildState>, from: number): number {
   let place = from;
-  for (let child = children.at(place); child !== undefined && !isRunning(child); ) {
+  for (let child = children.at(place); child !== undefined && !isWaitedFor(child); ) {
     place += 1;
     child = children.at(place);
   }
@@ -140,10 +182,4 @@ function operation(state: RunState, callId: string, name: string, how: string): 
 
 function named(before: readonly string[], more: readonly string[]): readonly string[] {
   return more.length === 0 ? before : [...before, ...more].slice(0, OPERATIONS_MAX);
-}
-
-const WORSE: Record<Effect, number> = { none: 0, applied: 1, uncertain: 2 };
-
-function worse(left: Effect, right: Effect): Effect {
-  return WORSE[right] > WORSE[left] ? right : left;
 }

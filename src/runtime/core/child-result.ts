@@ -18,7 +18,7 @@ export function delegateResult(outcome: ChildOutcome): ChildResult {
     case 'incomplete':
       return failure(
         'incomplete',
-        `Agent '${name}' ended without its own final answer: ${outcome.reason ?? 'unknown reason'}.${uncertainty(outcome)}`,
+        `Agent '${name}' ended without its own final answer: ${reasonOf(outcome)}.${uncertainty(outcome)}`,
         outcome.answer,
       );
     case 'cancelled':
@@ -52,7 +52,7 @@ export function subagentResult(outcome: ChildOutcome): ChildResult {
   const wrapped =
     outcome.status === 'failed'
       ? (outcome.error ?? 'unknown error')
-      : `${outcome.status}: ${outcome.reason ?? 'no reason given'}`;
+      : `${outcome.status}: ${reasonOf(outcome)}`;
   const launched = outcome.error_type !== 'agent_resolution_failed';
   const words = launched ? `subagent run failed: ${wrapped}` : `subagent spawn failed: ${wrapped}`;
   return failure(
@@ -60,6 +60,12 @@ export function subagentResult(outcome: ChildOutcome): ChildResult {
     `${words}${uncertainty(outcome)}`,
     outcome.status === 'incomplete' ? outcome.answer : '',
   );
+}
+
+/** A limit that was met says more than its name. */
+function reasonOf({ reason, error }: ChildOutcome): string {
+  const why = reason ?? 'no reason given';
+  return error === null ? why : `${why} (${error})`;
 }
 
 /** The structured result beside the text (SPEC D5). */

@@ -21,6 +21,17 @@ export interface CronOrigin {
   readonly time_zone: string | null;
 }
 
+/** A time of a job that has come. */
+export type CronDue = CronOrigin & { readonly due_at_ms: number };
+
+/** Why a job's run begins, or would have; `dueMs` as `due_at_ms`. */
+export function originOf<Due extends number | null>(
+  { id, schedule, timeZone }: CronJob,
+  dueMs: Due,
+): CronOrigin & { readonly due_at_ms: Due } {
+  return { job_id: id, due_at_ms: dueMs, schedule, time_zone: timeZone };
+}
+
 /** The first time of a schedule after `ms`, both in milliseconds since the epoch; `null` = there is none. */
 export type NextTime = (ms: number) => number | null;
 
@@ -50,8 +61,8 @@ export function dueTime(next: NextTime, since: number, now: number): number | nu
  * From when on a job's times count, given the last one that the journal accounts for. A job that never ran begins now,
  * and so does one whose schedule is another by now: times that nobody had asked for were not missed.
  */
-export function countsSince(job: CronJob, last: CronOrigin | null, now: number): number {
-  if (last === null || last.due_at_ms === null) return now;
+export function countsSince(job: CronJob, last: CronDue | null, now: number): number {
+  if (last === null) return now;
   const isSame = last.schedule === job.schedule && last.time_zone === job.timeZone;
   return isSame ? last.due_at_ms : now;
 }

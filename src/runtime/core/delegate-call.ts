@@ -1,79 +1,97 @@
 import type { Json, JsonObject } from '../../base/json.ts';
+import {
+  CHILD_TURNS_MAX,
+  CHILD_TURNS_MIN,
+  given,
+  quoted,
+  type ReadText,
+  type RefusedCall,
+  readTask,
+  readText,
+} from './delegate-arguments.ts';
+import { MANAGEMENT_ACTIONS, readTaskCall, type TaskCall } from './task-call.ts';
 import type { ToolSpec } from './tool.ts';
-
-/** Refused words are the call's whole result; nothing has happened (SPEC G6). */
-export interface RefusedCall {
-  readonly ok: false;
-  readonly words: string;
-}
 
 export interface DelegateCall {
   readonly ok: true;
   readonly action: 'delegate';
-  /** As the model wrote it, without blanks around it: an id, or a display name. */
-  readonly agentId: string;
+  /**
+   * As the model wrote them, without blanks around them: ids, or display names. One, or with `parallel` as many as there
+   * are to be children.
+   */
+  readonly agentIds: readonly string[];
+  readonly isParallel: boolean;
+  /** It returns at once (SPEC D9). */
+  readonly isBackground: boolean;
   readonly prompt: string;
   readonly context: string | null;
   /** Within the bounds of SPEC D2; `null` = the target's own budget. */
   readonly maxTurns: number | null;
 }
 
-/** SPEC D2. */
-export const CHILD_TURNS_MIN = 24;
-export const CHILD_TURNS_MAX = 100;
-
-const MANAGEMENT_ACTIONS = ['check_result', 'list_results', 'cancel_task', 'await_sessions'];
 const ACTIONS = ['delegate', ...MANAGEMENT_ACTIONS];
-const USED = ['action', 'agent', 'agent_id', 'background', 'context', 'max_turns', 'prompt'];
-/** Arguments of other actions, and of this one in later versions. */
-const UNUSED = ['parallel', 'task_id', 'task_ids', 'timeout_ms'];
+const USED = [
+  'action',
+  'agent',
+  'agent_id',
+  'background',
+  'context',
+  'max_turns',
+  'parallel',
+  'prompt',
+];
+/** Arguments of other actions. */
+const UNUSED = ['task_id', 'task_ids', 'timeout_ms'];
 
 /**
  * The arguments of `delegate`, checked in the order of SPEC section 6: action, arguments that it does not use, target,
  * prompt, the rest. This check stands in place of one by the advertised schema, whose errors would say less.
  */
 export function readDelegateCall(args: JsonObject): DelegateCall | RefusedCall {
-  const refusal = actionRefusal(given(args, 'action')) ?? unusedRefusal(args) ?? laterRefusal(args);
+  const refusal =
+    actionRefusal(given(args, 'action')) ?? unusedRefusal(args) ?? backgroundRefusal(args);
   if (refusal !== null) return { ok: false, words: refusal };
+  if (given(args, 'parallel') !== undefined) return readParallel(args);
   const target = readTarget(args);
   if (!target.ok) return target;
-  const prompt = readText(args, 'prompt');
-  if (!prompt.ok) return prompt;
-  const context = given(args, 'context');
-  if (context !== undefined && typeof context !== 'string') {
-    return { ok: false, words: "'context' parameter must be a text" };
-  }
-  const turns = given(args, 'max_turns');
-  if (turns !== undefined && !Number.isInteger(turns)) {
-    return { ok: false, words: "'max_turns' parameter must be a whole number" };
-  }
-  return {
-    ok: true,
-    action: 'delegate',
-    agentId: target.text,
-    prompt: prompt.text,
-    context: context?.trim() || null,
-    maxTurns: turns === undefined ? null : clampTurns(Number(turns)),
-  };
+  const task = readTask(args);
+  if (!task.ok) return task;
+  const isBackground = given(args, 'background') === true;
+  return { ...task, action: 'delegate', agentIds: [target.text], isParallel: false, isBackground };
 }
 
-function clampTurns(turns: number): number {
-  return Math.min(CHILD_TURNS_MAX, Math.max(CHILD_TURNS_MIN, turns));
+/** SPEC D8. */
+function readParallel(args: JsonObject): DelegateCall | RefusedCall {
+  const task = readTask(args, ' for parallel execution');
+  if (!task.ok) return task;
+  const other = ['agent_id', 'agent'].find((name) => given(args, name) !== undefined);
+  if (other !== undefined) {
+    const words = `'parallel' names the agents: leave out '${other}', or put it into 'parallel'.`;
+    return { ok: false, words };
+  }
+  const list = given(args, 'parallel');
+  if (!Array.isArray(list)) return { ok: false, words: "'parallel' must be an array of agent ids" };
+  if (list.some((each) => typeof each !== 'string')) {
+    return { ok: false, words: "'parallel' must contain only strings" };
+  }
+  const agentIds = list.map((each) => String(each).trim()).filter((each) => each !== '');
+  if (agentIds.length === 0) {
+    return { ok: false, words: "'parallel' array must contain at least one agent name" };
+  }
+  return { ...task, action: 'delegate', agentIds, isParallel: true, isBackground: false };
 }
 
-/** A model that has nothing to say for an argument may write `null`. */
-function given(args: JsonObject, name: string): Json | undefined {
-  const value = Object.hasOwn(args, name) ? args[name] : undefined;
-  return value === null ? undefined : value;
+/** What the arguments ask about background tasks; `null` where they ask for nothing of that kind. */
+export function readManagement(args: JsonObject): TaskCall | RefusedCall | null {
+  const action = given(args, 'action');
+  const known = MANAGEMENT_ACTIONS.find((each) => each === action);
+  return known === undefined ? null : readTaskCall(known, args);
 }
 
 /** SPEC D13. */
 function actionRefusal(action: Json | undefined): string | null {
   if (action === undefined || action === 'delegate') return null;
   const written = typeof action === 'string' ? action : JSON.stringify(action);
-  if (MANAGEMENT_ACTIONS.includes(written)) {
-    return `Action '${written}' is not available in this version: there are no background delegations. Call delegate without 'action' and read the answer in its result.`;
-  }
   return `Unknown action '${written}'. Use ${ACTIONS.join('/')}.`;
 }
 
@@ -81,35 +99,18 @@ function unusedRefusal(args: JsonObject): string | null {
   const names = Object.keys(args).filter((name) => given(args, name) !== undefined);
   const unknown = names.filter((name) => !USED.includes(name) && !UNUSED.includes(name));
   if (unknown.length > 0) return `Unknown parameters for delegate: ${quoted(unknown)}`;
-  const unused = names.filter((name) => UNUSED.includes(name) && name !== 'parallel');
+  const unused = names.filter((name) => UNUSED.includes(name));
   return unused.length === 0
     ? null
     : `Action 'delegate' does not use these parameters: ${quoted(unused)}`;
 }
 
-function laterRefusal(args: JsonObject): string | null {
-  if (given(args, 'parallel') !== undefined) {
-    return "'parallel' is not available in this version. Make one delegate call for each agent in the same answer; they run at the same time.";
-  }
+/** SPEC D8: a parallel call returns when all of its agents have answered. */
+function backgroundRefusal(args: JsonObject): string | null {
   const background = given(args, 'background') ?? false;
   if (typeof background !== 'boolean') return "'background' parameter must be true or false";
-  if (!background) return null;
-  return "'background' is not available in this version. Leave it out: the call returns when the agent has answered.";
-}
-
-function quoted(names: readonly string[]): string {
-  return names.map((name) => `'${name}'`).join(', ');
-}
-
-type ReadText = { readonly ok: true; readonly text: string } | RefusedCall;
-
-function readText(args: JsonObject, name: string): ReadText {
-  const value = given(args, name);
-  if (typeof value !== 'string') return { ok: false, words: `Missing '${name}' parameter` };
-  const text = value.trim();
-  return text === ''
-    ? { ok: false, words: `'${name}' parameter must not be empty` }
-    : { ok: true, text };
+  if (!background || given(args, 'parallel') === undefined) return null;
+  return "'parallel' and 'background' cannot be used together. Make one background call for each agent, or leave 'background' out: the call then returns when all of them have answered.";
 }
 
 function readTarget(args: JsonObject): ReadText {
@@ -125,29 +126,6 @@ function readTarget(args: JsonObject): ReadText {
 /** SPEC D1: what the child is asked. */
 export function composePrompt(prompt: string, context: string | null): string {
   return context === null ? prompt : `[Context]\n${context}\n\n[Task]\n${prompt}`;
-}
-
-export interface SpawnCall {
-  readonly ok: true;
-  readonly prompt: string;
-}
-
-/** The arguments of `spawn_subagent` (SPEC S1, S2). */
-export function readSpawnCall(args: JsonObject): SpawnCall | RefusedCall {
-  const prompt = readText(args, 'prompt');
-  if (!prompt.ok) return { ok: false, words: "Missing or empty 'prompt' parameter" };
-  const others = Object.keys(args).filter(
-    (name) => name !== 'prompt' && given(args, name) !== undefined,
-  );
-  const narrowing = others.filter((name) => name === 'policy' || name === 'allowed_agent_aliases');
-  if (narrowing.length > 0) {
-    const words = `spawn_subagent: narrowing by ${quoted(narrowing)} is not available in this version; the sub-agent has your own rights. Call it with 'prompt' alone.`;
-    return { ok: false, words };
-  }
-  if (others.length > 0) {
-    return { ok: false, words: `Unknown parameters for spawn_subagent: ${quoted(others)}` };
-  }
-  return { ok: true, prompt: prompt.text };
 }
 
 /**
@@ -176,30 +154,41 @@ export function delegateSpec(reachableIds: readonly string[]): ToolSpec {
           type: 'string',
           description: 'What the agent should know beforehand, set before the task.',
         },
+        parallel: {
+          type: 'array',
+          items: { type: 'string', minLength: 1 },
+          minItems: 1,
+          description:
+            'In place of agent_id: several agents that are each given the same task. The call returns when all have answered.',
+        },
+        background: {
+          type: 'boolean',
+          description:
+            'true: the call returns at once with a task_id, and the agent goes on meanwhile. Not with parallel.',
+        },
         max_turns: {
           type: 'integer',
           description: `Most turns it may take; values outside ${CHILD_TURNS_MIN} to ${CHILD_TURNS_MAX} are moved to the nearer bound. Left out: its own limit.`,
         },
+        action: {
+          type: 'string',
+          enum: [...ACTIONS],
+          description:
+            'delegate (default) hands over the task. For background tasks: check_result and cancel_task take task_id, await_sessions takes task_ids and waits until all of them have ended, list_results takes nothing.',
+        },
+        task_id: { type: 'string', description: 'Of check_result and cancel_task.' },
+        task_ids: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Of await_sessions: 1 to 128, each once.',
+        },
+        timeout_ms: {
+          type: 'integer',
+          description:
+            'Of await_sessions: milliseconds to wait at most, 0 to 120000; default 30000.',
+        },
       },
-      required: ['agent_id', 'prompt'],
-      additionalProperties: false,
-    },
-  };
-}
-
-export function spawnSubagentSpec(): ToolSpec {
-  return {
-    name: 'spawn_subagent',
-    description:
-      'Runs a fresh copy of yourself on a sub-task, with your own rights and tools but without this conversation, ' +
-      'and returns its final answer. Use it to keep long intermediate work out of your own history. ' +
-      'A sub-agent cannot spawn sub-agents. Several calls in one answer run at the same time.',
-    parameters: {
-      type: 'object',
-      properties: {
-        prompt: { type: 'string', minLength: 1, description: 'The sub-task, complete in itself.' },
-      },
-      required: ['prompt'],
+      required: [],
       additionalProperties: false,
     },
   };

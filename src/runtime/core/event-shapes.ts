@@ -1,5 +1,5 @@
 import type { EventType } from './event.ts';
-import { RUN_SPEC } from './run-spec-shape.ts';
+import { CRON_FIELDS, NARROWING, RUN_SPEC } from './run-spec-shape.ts';
 import {
   amount,
   anything,
@@ -81,8 +81,21 @@ const call = record({
       effect: toolEffect,
       approval: flag,
     }),
-    delegate: record({ agent_id: text, prompt: text, max_turns: nullable(place), approval: flag }),
-    subagent: record({ prompt: text, approval: flag }),
+    delegate: record({
+      agent_id: text,
+      prompt: text,
+      max_turns: nullable(place),
+      approval: flag,
+      task_id: optional(text),
+      mode: optional(oneOf('independent')),
+    }),
+    subagent: record({ prompt: text, approval: flag, narrowing: optional(NARROWING) }),
+    parallel: record({
+      entries: listOf(record({ agent_id: text, mode: optional(oneOf('independent')) })),
+      prompt: text,
+      max_turns: nullable(place),
+      approval: flag,
+    }),
     plan: record({ plan: record(PLAN_FIELDS), approval: flag }),
     review: record({ review }),
     shared: record({ with: place }),
@@ -111,6 +124,8 @@ const CHILD_END_FIELDS = {
   cost_cents: nullable(amount),
 };
 
+const part = record({ text, full_path: nullable(text) });
+
 const TASK_RUN_FIELDS = {
   task_id: text,
   child_run_id: text,
@@ -134,12 +149,7 @@ const VERSION_1: Readonly<Record<EventType, Shape>> = {
     forwarded_to: texts,
     forward_failed: texts,
   }),
-  'run.cron_skipped': record({
-    job_id: text,
-    due_at_ms: amount,
-    schedule: text,
-    time_zone: nullable(text),
-  }),
+  'run.cron_skipped': record({ ...CRON_FIELDS, due_at_ms: amount }),
   'run.stopping': record({
     status: oneOf('cancelled', 'incomplete', 'failed'),
     reason: text,
@@ -182,9 +192,14 @@ const VERSION_1: Readonly<Record<EventType, Shape>> = {
     depth: place,
     call: place,
     kind: oneOf('delegate', 'subagent'),
+    task_id: optional(text),
   }),
-  'delegation.completed': record({ ...CHILD_END_FIELDS, child_status: endStatus }),
-  'delegation.failed': record({ ...CHILD_END_FIELDS, error_type: text }),
+  'delegation.completed': record({
+    ...CHILD_END_FIELDS,
+    child_status: endStatus,
+    part: optional(part),
+  }),
+  'delegation.failed': record({ ...CHILD_END_FIELDS, error_type: text, part: optional(part) }),
   'plan.started': record({
     ...PLAN_FIELDS,
     operation_id: text,

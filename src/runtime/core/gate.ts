@@ -6,6 +6,7 @@ import {
   type ResolvedConfig,
   type RiskProfile,
 } from './config.ts';
+import { independenceRefusal } from './independence.ts';
 
 /**
  * Who asks to delegate: the id of a configured agent, looked up anew at every launch (SPEC G7), or a root run that was
@@ -157,7 +158,10 @@ export function findTarget(
   const [agent] = candidates;
   if (agent === undefined) return { ok: false, words: unknownWords(name, reachable) };
   const target = reachable.find((entry) => entry.agent.id === agent.id);
-  if (target !== undefined) return { ok: true, ...target };
+  if (target !== undefined) {
+    const words = independenceRefusal(target, callerId(caller), riskOf(config, target.agent));
+    return words === null ? { ok: true, ...target } : { ok: false, words };
+  }
   return { ok: false, words: unreachableWords(config, caller, agent) };
 }
 

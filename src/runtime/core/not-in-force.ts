@@ -16,18 +16,6 @@ const filled = (value: unknown): boolean => Array.isArray(value) && value.length
 /** The one list of them: `troupe check` and `troupe run` print it, so that no limit is quietly ignored. */
 export const NOT_IN_FORCE: readonly NotInForce[] = [
   {
-    path: ['risk_profiles', '*', 'max_actions_per_hour'],
-    words: `${LATER}: actions are not counted`,
-  },
-  {
-    path: ['risk_profiles', '*', 'max_cost_per_day_cents'],
-    words: `${LATER}: cost is recorded, never limited`,
-  },
-  {
-    path: ['risk_profiles', '*', 'require_approval_for_medium_risk'],
-    words: `${LATER}: commands are not sorted into medium risk`,
-  },
-  {
     path: ['providers', 'models', '*', '*', 'fallback'],
     when: filled,
     words: `${LATER}: only the entry itself is asked`,
@@ -53,17 +41,6 @@ export const NOT_IN_FORCE: readonly NotInForce[] = [
     when: filled,
     words: `${LATER}: the agent gets no tools of MCP servers`,
   },
-  {
-    path: ['agents', '*', 'workspace', 'read_memory_from'],
-    when: filled,
-    words: `${LATER}: there is no memory to read`,
-  },
-  {
-    path: ['agents', '*', 'delegates', '*', 'mode'],
-    when: (value) => value === 'independent',
-    words: `${LATER}: delegating to this target is refused when it is tried; use "bounded"`,
-  },
-  { path: ['projects', '*', 'daily_runs'], words: `${LATER}: runs are not counted` },
   { path: ['mcp_servers', '*'], words: `${LATER}: the server is not started` },
 ];
 

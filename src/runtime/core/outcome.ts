@@ -27,6 +27,11 @@ export function outcomeOf(state: RunState): ChildOutcome {
   };
 }
 
+/** Every run that began has a model. */
+export function hasBegun(outcome: ChildOutcome): boolean {
+  return outcome.model_label !== '';
+}
+
 /** The outcome of a child that never began, because its launch failed or was called off. */
 export function unstarted(
   runId: string,

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { ID_PATTERN } from './config.ts';
-import { CHILD_TURNS_MAX, CHILD_TURNS_MIN } from './delegate-call.ts';
+import { CHILD_TURNS_MAX, CHILD_TURNS_MIN } from './delegate-arguments.ts';
 import { nearest } from './nearest.ts';
 import { type DraftTask, graphFaults } from './plan-faults.ts';
 import {

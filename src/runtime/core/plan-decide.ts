@@ -107,7 +107,7 @@ function endingOf(
 }
 
 /** Failures and limits of a reviewer block nothing (SPEC P7). One that never began failed by SPEC P12 or at a limit. */
-const NEVER_BEGAN = ['agent_resolution_failed', 'runs_limit'];
+const NEVER_BEGAN = ['agent_resolution_failed', 'runs_limit', 'action_budget', 'cost_budget'];
 
 /** A run that its parent called off was no review that failed: it is not stored as a completed one (SPEC R13). */
 function acceptsByDefault(state: PlanState, outcome: ChildOutcome): boolean {

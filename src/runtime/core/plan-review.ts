@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import type { RefusedCall } from './delegate-call.ts';
+import type { RefusedCall } from './delegate-arguments.ts';
 import { nearest } from './nearest.ts';
 import type { ReviewVerdict } from './plan-event.ts';
 import type { ChildOutcome } from './run-event.ts';

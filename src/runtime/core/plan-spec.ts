@@ -1,4 +1,4 @@
-import { CHILD_TURNS_MAX, CHILD_TURNS_MIN } from './delegate-call.ts';
+import { CHILD_TURNS_MAX, CHILD_TURNS_MIN } from './delegate-arguments.ts';
 import type { ToolSpec } from './tool.ts';
 
 /** SPEC section 8: what one call of `plan` may hold. */

@@ -1,5 +1,7 @@
-import { callFrame, type ResumeData, type RunEvent, runEvent } from './run-event.ts';
-import type { CallState, RunState } from './run-state.ts';
+import { callFailed } from './call-end.ts';
+import type { RefusedCall } from './run-command.ts';
+import { type ResumeData, type RunEvent, runEvent } from './run-event.ts';
+import { type CallState, callAt, type RunState } from './run-state.ts';
 import type { ToolPlace } from './tool.ts';
 
 /** The `error_type` of a call of which nobody knows how far it came. */
@@ -9,24 +11,25 @@ export const INTERRUPTED = 'interrupted';
  * SPEC J5: what was in flight when the host or the thread was lost. A call that changes nothing, or the same thing
  * twice, is run again; of an effectful one nobody knows, so it is not repeated and its model is told.
  */
-export function resumed(state: RunState, resume: ResumeData): RunEvent[] {
+export function resumed(
+  state: RunState,
+  resume: ResumeData,
+  refused: readonly RefusedCall[],
+): RunEvent[] {
   if (state.phase === 'pending') return [];
   const lost = resume.why === 'host_lost' ? 'the host was lost' : 'the thread was lost';
   const uncertain = state.calls.filter((call) => isLost(call, resume.why));
   return [
     runEvent('run.resumed', null, resume),
-    ...uncertain.map((call) =>
-      runEvent('tool.failed', callFrame(state.turn, call.index), {
-        call_id: call.id,
-        name: call.name,
-        error_type: INTERRUPTED,
-        error: `Interrupted: ${lost} while '${call.name}' was running. It may or may not have taken effect; it was not repeated. Check before you call it again.`,
-        effect: 'uncertain',
-        text: '',
-        chars: 0,
-        full_path: null,
-      }),
-    ),
+    ...uncertain.map((call) => {
+      const words = `Interrupted: ${lost} while '${call.name}' was running. It may or may not have taken effect; it was not repeated. Check before you call it again.`;
+      return callFailed(state, call, INTERRUPTED, words, 'uncertain');
+    }),
+    // SPEC X2: granted and never begun, and the budget was used for other things since.
+    ...refused.flatMap(({ call: index, errorType, words }) => {
+      const call = callAt(state, index);
+      return call === undefined ? [] : [callFailed(state, call, errorType, words)];
+    }),
   ];
 }
 

@@ -13,6 +13,8 @@ export type Standing =
   | 'shared'
   /** A delegation that may begin. */
   | 'launch'
+  /** A delegation that may begin whether there is room or not (SPEC D9). */
+  | 'detach'
   /** A tool that may begin. */
   | 'start'
   | 'delegated'
@@ -41,6 +43,7 @@ const NOTHING: Readonly<Record<Standing, number>> = {
   asking: 0,
   shared: 0,
   launch: 0,
+  detach: 0,
   start: 0,
   delegated: 0,
   working: 0,
@@ -56,25 +59,44 @@ export const EMPTY_AGENDA: Agenda = {
 };
 
 export function isDelegation(verdict: CallVerdict): boolean {
-  return verdict.kind === 'delegate' || verdict.kind === 'subagent' || verdict.kind === 'plan';
+  const { kind } = verdict;
+  return kind === 'delegate' || kind === 'subagent' || kind === 'parallel' || kind === 'plan';
 }
 
-export function standingOf({ status, verdict }: CallState): Standing {
+/** A parallel delegation that has not launched all of its children (SPEC D8). */
+function isPartly({ verdict, parts }: CallState): boolean {
+  return verdict.kind === 'parallel' && parts.length < verdict.entries.length;
+}
+
+export function standingOf(call: CallState): Standing {
+  const { status, verdict } = call;
   switch (status) {
     case 'done':
     case 'asking':
       return status;
     case 'running':
+      if (isPartly(call)) return 'launch';
       return isDelegation(verdict) ? 'delegated' : 'working';
     case 'approved':
-      return isDelegation(verdict) ? 'launch' : 'start';
+      return isDelegation(verdict) ? launchOf(verdict) : 'start';
     default:
       break;
   }
   if (verdict.kind === 'refused' || verdict.kind === 'shared') return verdict.kind;
   if (verdict.kind === 'review') return 'working';
   if (verdict.approval) return 'unasked';
-  return isDelegation(verdict) ? 'launch' : 'start';
+  return isDelegation(verdict) ? launchOf(verdict) : 'start';
+}
+
+function launchOf(verdict: CallVerdict): 'launch' | 'detach' {
+  return isBackground(verdict) ? 'detach' : 'launch';
+}
+
+/** SPEC D9: the call has its result as soon as its child has begun. */
+export function isBackground(
+  verdict: CallVerdict,
+): verdict is CallVerdict & { readonly task_id: string } {
+  return verdict.kind === 'delegate' && verdict.task_id !== undefined;
 }
 
 /** For the calls of an answer, none of which has begun. */
@@ -104,7 +126,7 @@ export function agendaAfter(agenda: Agenda, before: CallState, after: CallState)
   let { launchFrom, startFrom, owed } = agenda;
   if (to === 'launch') launchFrom = Math.min(launchFrom, place);
   else if (to === 'start') startFrom = Math.min(startFrom, place);
-  else if (to === 'delegated') launchFrom = passed(launchFrom, place);
+  else if (to === 'delegated' && from === 'launch') launchFrom = passed(launchFrom, place);
   else if (to === 'working') startFrom = passed(startFrom, place);
   else if (to === 'done') owed = owedAfter(agenda, after.index, place);
   return { counts, launchFrom, startFrom, sharers, owed };

@@ -1,13 +1,8 @@
 import type { FaultWire } from '../../base/fault.ts';
+import type { BudgetRefusal } from './budget-line.ts';
+import type { CronDue } from './cron.ts';
 import type { ModelAnswer } from './model.ts';
-import type {
-  CallVerdict,
-  ChildOutcome,
-  Note,
-  ResumeData,
-  RunEventData,
-  StopData,
-} from './run-event.ts';
+import type { CallVerdict, ChildOutcome, Note, ResumeData, StopData } from './run-event.ts';
 import type { RunSpec } from './run-spec.ts';
 import type { ToolOutcome } from './tool.ts';
 
@@ -16,6 +11,10 @@ export interface KeptOutcome {
   readonly outcome: ToolOutcome;
   readonly chars: number;
   readonly fullPath: string | null;
+}
+
+export interface RefusedCall extends BudgetRefusal {
+  readonly call: number;
 }
 
 /** What can happen to a run, said by its supervisor: requests from outside and outcomes of what was due. */
@@ -48,6 +47,8 @@ export type RunCommand =
       readonly by: string;
       readonly why: string;
     }
+  /** A background child is on its way (SPEC D9). */
+  | { readonly type: 'child-began'; readonly ordinal: number }
   | { readonly type: 'child-ended'; readonly ordinal: number; readonly outcome: ChildOutcome }
   | {
       readonly type: 'note';
@@ -55,9 +56,14 @@ export type RunCommand =
       readonly forwardedTo: readonly string[];
       readonly forwardFailed: readonly string[];
     }
-  | { readonly type: 'cron-due'; readonly skipped: RunEventData<'run.cron_skipped'> }
+  | { readonly type: 'cron-due'; readonly skipped: CronDue }
   | { readonly type: 'stop'; readonly stop: StopData }
-  | { readonly type: 'resume'; readonly resume: ResumeData }
+  | {
+      readonly type: 'resume';
+      readonly resume: ResumeData;
+      /** Calls that had not begun and for which no budget is left now. */
+      readonly refused: readonly RefusedCall[];
+    }
   /** Everything that was in flight for a stopping run has settled or was terminated. */
   | { readonly type: 'halted' }
   /** Decide what a long step left undone. */

@@ -1,12 +1,15 @@
 import { assertNever } from '../../base/never.ts';
-import { childEnded } from './child-end.ts';
+import { callFailed, callSaid } from './call-end.ts';
+import { childBegan, childEnded, unlaunchedWords } from './child-end.ts';
+import { parallelResult } from './parallel-result.ts';
 import type { Step } from './parted-machine.ts';
 import { planEvent } from './plan-event.ts';
 import { resumed } from './resumption.ts';
 import type { RunCommand } from './run-command.ts';
+import { endOf } from './run-end.ts';
 import { callFrame, type RunEvent, runEvent, turnFrame } from './run-event.ts';
 import { evolveRun } from './run-evolve.ts';
-import { endOf, following, refusalOf } from './run-follow.ts';
+import { ALONE, following, type RunSurroundings, refusalOf } from './run-follow.ts';
 import { type CallState, callAt, livePlans, type RunState } from './run-state.ts';
 import { settleCalls } from './run-verdict.ts';
 
@@ -16,13 +19,18 @@ const EVENTS_A_STEP = 32;
 const EMPTY_ANSWER = 'model provider returned an invalid semantic completion.';
 
 /** The events of a command and all that follows of itself from them; none where the command comes too late. */
-export function decideRun(state: RunState, command: RunCommand): readonly RunEvent[] {
-  return advanceRun(state, command).map(({ event }) => event);
+export function decideRun(
+  state: RunState,
+  command: RunCommand,
+  around: RunSurroundings = ALONE,
+): readonly RunEvent[] {
+  return advanceRun(state, command, around).map(({ event }) => event);
 }
 
 export function advanceRun(
   state: RunState,
   command: RunCommand,
+  around: RunSurroundings = ALONE,
 ): readonly Step<RunState, RunEvent>[] {
   if (state.ended !== null) return [];
   const steps: Step<RunState, RunEvent>[] = [];
@@ -36,7 +44,8 @@ export function advanceRun(
     return events.length > 0;
   };
   if (!take(respond(state, command)) && command.type !== 'proceed') return steps;
-  while (steps.length < EVENTS_A_STEP && take(following(last)));
+  const unrecorded = command.type === 'answered' ? (command.answer.costCents ?? 0) : 0;
+  while (steps.length < EVENTS_A_STEP && take(following(last, around, unrecorded)));
   return steps;
 }
 
@@ -52,6 +61,8 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
       return ran(state, command);
     case 'approval':
       return approval(state, command);
+    case 'child-began':
+      return childBegan(state, command.ordinal);
     case 'child-ended':
       return childEnded(state, command.ordinal, command.outcome);
     case 'note':
@@ -67,7 +78,7 @@ function respond(state: RunState, command: RunCommand): readonly RunEvent[] {
     case 'stop':
       return stop(state, command);
     case 'resume':
-      return resumed(state, command.resume);
+      return resumed(state, command.resume, command.refused);
     case 'halted':
       return halted(state);
     case 'proceed':
@@ -129,13 +140,7 @@ function reviewed(state: RunState, said: RunEvent): RunEvent[] {
   const results = asked.calls.map((call): RunEvent => {
     if (call.verdict.kind !== 'review') return refusalOf(asked, call);
     const text = `Review submitted: ${call.verdict.review.verdict}.`;
-    return runEvent('tool.completed', callFrame(state.turn, call.index), {
-      call_id: call.id,
-      name: call.name,
-      text,
-      chars: text.length,
-      full_path: null,
-    });
+    return callSaid(state, call, text);
   });
   const events = [
     said,
@@ -198,18 +203,10 @@ function approval(state: RunState, command: Asked<'approval'>): RunEvent[] {
   const frame = callFrame(state.turn, call.index);
   const { by, why } = command;
   if (command.granted) return [runEvent('approval.granted', frame, { call_id: call.id, by })];
+  const words = `Tool call not executed: '${call.name}' requires approval, and it was denied by ${by}: ${why}`;
   return [
     runEvent('approval.denied', frame, { call_id: call.id, by, why }),
-    runEvent('tool.failed', frame, {
-      call_id: call.id,
-      name: call.name,
-      error_type: 'approval_denied',
-      error: `Tool call not executed: '${call.name}' requires approval, and it was denied by ${by}: ${why}`,
-      effect: 'none',
-      text: '',
-      chars: 0,
-      full_path: null,
-    }),
+    callFailed(state, call, 'approval_denied', words),
   ];
 }
 
@@ -218,24 +215,19 @@ function halted(state: RunState): RunEvent[] {
   const { stopping } = state;
   if (stopping === null || state.childrenRunning > 0) return [];
   const open = state.calls.filter((call) => call.status !== 'done');
-  const cut = open.map((call) =>
-    runEvent('tool.failed', callFrame(state.turn, call.index), {
-      call_id: call.id,
-      name: call.name,
-      error_type: 'cancelled',
-      error: `Cancelled: the run was stopped (${stopping.reason}).`,
-      effect: mayHaveActed(call) ? 'uncertain' : 'none',
-      text: '',
-      chars: 0,
-      full_path: null,
-    }),
-  );
+  const cut = open.map((call) => cutOff(state, call));
   const after = cut.reduce(evolveRun, state);
   const { by, reason, error_type } = stopping;
   const said =
     stopping.status === 'failed' ? { by, error_type, error: reason } : { by, reason, error_type };
   const answer = stopping.status === 'incomplete' ? state.lastText : '';
   return [...cut, ...endOf(after, `run.${stopping.status}`, { ...said, answer })];
+}
+
+function cutOff(state: RunState, call: CallState): RunEvent {
+  if (call.parts.length > 0) return parallelResult(state, call, unlaunchedWords(state));
+  const effect = mayHaveActed(call) ? 'uncertain' : 'none';
+  return callFailed(state, call, 'cancelled', unlaunchedWords(state), effect);
 }
 
 function mayHaveActed(call: CallState): boolean {

@@ -20,6 +20,7 @@ export function draftOf(state: RunState): RunDraft {
     agenda: state.agenda,
     children: state.children,
     childrenRunning: state.childrenRunning,
+    backgroundRunning: state.backgroundRunning,
     firstRunning: state.firstRunning,
     lastOrdinal: state.lastOrdinal,
     plans: state.plans,
@@ -40,7 +41,9 @@ export function draftOf(state: RunState): RunDraft {
   };
 }
 
-export type CallChange = Partial<Pick<CallState, 'status' | 'ordinal' | 'result' | 'cause'>>;
+export type CallChange = Partial<
+  Pick<CallState, 'status' | 'ordinal' | 'parts' | 'result' | 'cause'>
+>;
 
 export function changedCall(call: CallState, change: CallChange): CallState {
   const { provider_meta, status, ordinal, result, cause } = call;
@@ -52,6 +55,7 @@ export function changedCall(call: CallState, change: CallChange): CallState {
     index: call.index,
     status: change.status ?? status,
     ordinal: change.ordinal ?? ordinal,
+    parts: change.parts ?? call.parts,
     result: change.result ?? result,
     cause: change.cause ?? cause,
   };
@@ -65,6 +69,7 @@ export function countsOf(counts: Agenda['counts']): Record<keyof Agenda['counts'
     asking: counts.asking,
     shared: counts.shared,
     launch: counts.launch,
+    detach: counts.detach,
     start: counts.start,
     delegated: counts.delegated,
     working: counts.working,

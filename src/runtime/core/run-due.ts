@@ -12,6 +12,7 @@ import {
   childAt,
   firstRunningChild,
   isRunning,
+  launcherOf,
   planOf,
   type RunState,
   runningChildren,
@@ -170,7 +171,10 @@ function dueOfChild(state: RunState, child: ChildState): RunEffect[] {
   }
   const call = callAt(state, child.call) ?? null;
   if (child.kind !== 'plan') {
-    return call?.ordinal === ordinal ? [{ type: 'child.run', key, child, call }] : [];
+    const launcher = launcherOf(state, child);
+    // SPEC D9: the call has its result once the child has begun.
+    const isOwed = child.taskId === null ? launcher !== undefined : launcher?.status === 'running';
+    return isOwed ? [{ type: 'child.run', key, child, call }] : [];
   }
   const plan = planOf(state, child);
   const run: RunEffect = { type: 'child.run', key, child, call };
@@ -189,7 +193,8 @@ function cancelOf(child: ChildState, reason: string): RunEffect {
 
 /** SPEC D4: outcomes are taken in the order of the calls or as they come; in a stopping run as they come. */
 function dueOfOutcome(state: RunState, child: ChildState): RunEffect[] {
-  const inOrder = state.spec?.order === 'fifo' && state.stopping === null && child.kind !== 'plan';
+  const takesTurns = child.kind !== 'plan' && child.taskId === null;
+  const inOrder = state.spec?.order === 'fifo' && state.stopping === null && takesTurns;
   if (inOrder && firstRunningChild(state) !== child) return [];
   return [{ type: 'child.await', key: `await:${child.ordinal}`, child }];
 }

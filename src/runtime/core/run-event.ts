@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { CronOrigin } from './cron.ts';
+import type { CronDue } from './cron.ts';
 import type { Usage } from './model.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { PlanEvent, ReviewVerdict } from './plan-event.ts';
 import type { PlanSpec } from './plan-spec.ts';
 import type { RunSpec } from './run-spec.ts';
@@ -20,8 +21,26 @@ export type CallVerdict =
       readonly prompt: string;
       readonly max_turns: number | null;
       readonly approval: boolean;
+      /** The call returns at once, and this is how the child is asked about (SPEC D9). A UUID. */
+      readonly task_id?: string;
+      /** SPEC G8; absent = bounded by its caller. */
+      readonly mode?: 'independent';
     }
-  | { readonly kind: 'subagent'; readonly prompt: string; readonly approval: boolean }
+  | {
+      readonly kind: 'subagent';
+      readonly prompt: string;
+      readonly approval: boolean;
+      /** SPEC S4; absent = it has its parent's rights. */
+      readonly narrowing?: Narrowing;
+    }
+  /** The same prompt to several agents, each a child of its own (SPEC D8); one approval for all of them. */
+  | {
+      readonly kind: 'parallel';
+      readonly entries: readonly ParallelEntry[];
+      readonly prompt: string;
+      readonly max_turns: number | null;
+      readonly approval: boolean;
+    }
   /** A graph of tasks, checked whole (SPEC P1); one approval for all of it (SPEC P13). */
   | { readonly kind: 'plan'; readonly plan: PlanSpec; readonly approval: boolean }
   /** The call that ends a reviewer's run (SPEC P7). */
@@ -29,6 +48,13 @@ export type CallVerdict =
   /** The result of an earlier identical delegation of the same answer is this call's too (SPEC R6). */
   | { readonly kind: 'shared'; readonly with: number }
   | { readonly kind: 'refused'; readonly error_type: string; readonly words: string };
+
+/** One child that a parallel call asks for. */
+export interface ParallelEntry {
+  readonly agent_id: string;
+  /** SPEC G8; absent = bounded by its caller. */
+  readonly mode?: 'independent';
+}
 
 export interface AnsweredCall {
   /** Unique within the answer, also where a sloppy model repeated one. */
@@ -77,7 +103,7 @@ export interface TerminalData {
   readonly operations: readonly string[];
   readonly error_type: string | null;
   readonly error: string | null;
-  /** Of an incomplete run `turn_limit`, `run_time_limit` or `answer_length`; of a cancelled one words for people. */
+  /** Of an incomplete run `turn_limit`, `run_time_limit`, `cost_budget`, `answer_length`; of a cancelled one words. */
   readonly reason: string | null;
   readonly by: string | null;
   /** What a reviewer submitted (SPEC P7). */
@@ -117,7 +143,7 @@ interface Shapes {
     readonly forward_failed: readonly string[];
   };
   /** Its job was due once more while it still went on (SPEC X5). */
-  'run.cron_skipped': CronOrigin & { readonly due_at_ms: number };
+  'run.cron_skipped': CronDue;
   'run.stopping': StopData;
   'run.completed': TerminalData;
   'run.failed': TerminalData;
@@ -185,6 +211,8 @@ interface Shapes {
     readonly depth: number;
     readonly call: number;
     readonly kind: 'delegate' | 'subagent';
+    /** Of a background child (SPEC D9). */
+    readonly task_id?: string;
   };
   'delegation.completed': ChildEnd & { readonly child_status: RunStatusEnded };
   'delegation.failed': ChildEnd & { readonly error_type: string };
@@ -199,6 +227,8 @@ interface ChildEnd {
   readonly operations: readonly string[];
   readonly usage: Usage;
   readonly cost_cents: number | null;
+  /** Of a child of a parallel call, whose result waits for others: its part of it (SPEC D8). */
+  readonly part?: { readonly text: string; readonly full_path: string | null };
 }
 
 export type RunEventType = keyof Shapes;

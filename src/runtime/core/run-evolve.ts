@@ -148,7 +148,7 @@ function planned(run: RunDraft, event: PlanEvent): void {
     case 'plan.task.started': {
       const { ordinal, child_run_id: runId, agent_id: agentId } = event.data;
       const call = callIndexOf(event.frame);
-      addChild(run, { ordinal, runId, agentId, call, kind: 'plan' });
+      addChild(run, { ordinal, runId, agentId, call, kind: 'plan', taskId: null });
       return;
     }
     case 'plan.task.completed':
@@ -197,10 +197,20 @@ function answered(run: RunDraft, data: RunEventData<'model.completed'>): void {
   answerCause(run);
 }
 
+/** One for all calls that have none. */
+const NO_PARTS: readonly never[] = [];
+
 function waitingCall(call: AnsweredCall, index: number, cause: number): CallState {
   const { id, name, args_text, verdict, provider_meta } = call;
   const own = { id, name, args_text, verdict, index };
-  const waiting = { ...own, status: 'waiting', ordinal: null, result: null, cause } as const;
+  const waiting = {
+    ...own,
+    status: 'waiting',
+    ordinal: null,
+    parts: NO_PARTS,
+    result: null,
+    cause,
+  } as const;
   return provider_meta === undefined ? waiting : { ...waiting, provider_meta };
 }
 

@@ -1,66 +1,61 @@
+import type { BudgetRefusal } from './budget-line.ts';
+import { callFailed, callSaid } from './call-end.ts';
+import { unlaunchedWords } from './child-end.ts';
 import { surelyWhole } from './clip.ts';
+import { isParallelOver, parallelResult } from './parallel-result.ts';
 import { startPlan } from './plan-answers.ts';
 import { followPlan } from './plan-follow.ts';
 import type { PlanState } from './plan-state.ts';
 import { summaryOf } from './plan-summary.ts';
 import { standingOf } from './run-agenda.ts';
+import { endOf } from './run-end.ts';
 import {
+  type CallVerdict,
   callFrame,
   callIndexOf,
   type RunEvent,
-  type RunEventType,
   runEvent,
-  type TerminalData,
   turnFrame,
 } from './run-event.ts';
 import { childRunId } from './run-id.ts';
 import type { RunSpec } from './run-spec.ts';
-import { type CallState, callAt, livePlans, type RunState, turnsOf } from './run-state.ts';
+import { type CallState, callAt, livePlans, type RunState, widthInUse } from './run-state.ts';
+
+/** What a decision must know beside the state of the run; what was decided is in the events. */
+export interface RunSurroundings {
+  /** SPEC R3, X2: why the run may make no further request, `unrecorded` cents of its own counted as well. */
+  overspent(runId: string, unrecorded: number): BudgetRefusal | null;
+}
+
+/** A run with nothing around it. */
+export const ALONE: RunSurroundings = { overspent: () => null };
 
 /** What follows of itself from a state: the next turn, an admission, the end. Nothing where the run waits. */
-export function following(state: RunState): readonly RunEvent[] {
+export function following(
+  state: RunState,
+  around: RunSurroundings = ALONE,
+  /** Cents of the answer that is being carried out. */
+  unrecorded = 0,
+): readonly RunEvent[] {
   if (state.spec === null || state.ended !== null || state.stopping !== null) return [];
-  if (state.phase === 'turning') return nextTurn(state, state.spec);
+  if (state.phase === 'turning')
+    return nextTurn(state, state.spec, around.overspent(state.runId, unrecorded));
   if (state.phase === 'calling') return nextCall(state, state.spec);
   return [];
 }
 
-/** The unread notes' last receipts and the one terminal event, in this order (SPEC N1, R13). */
-export function endOf(
-  state: RunState,
-  type: Extract<RunEventType, `run.${'completed' | 'failed' | 'cancelled' | 'incomplete'}`>,
-  said: Partial<TerminalData>,
-): RunEvent[] {
-  const late = type === 'run.completed' || type === 'run.incomplete';
-  const receipts = state.unread.map(({ note_id }) =>
-    late
-      ? runEvent('note.too_late', null, { note_id })
-      : runEvent('note.dead_letter', null, { note_id, why: `the run ended as ${type.slice(4)}` }),
-  );
-  const data: TerminalData = {
-    answer: '',
-    turns: turnsOf(state),
-    usage: state.usage,
-    cost_cents: state.costCents,
-    effect: state.effect,
-    operations: state.operations,
-    error_type: null,
-    error: null,
-    reason: null,
-    by: null,
-    review: null,
-    ...said,
-  };
-  return [...receipts, runEvent(type, null, data)];
-}
-
 /** R3: notes are drained into the history where a turn begins, then the model is asked. */
-function nextTurn(state: RunState, spec: RunSpec): RunEvent[] {
+function nextTurn(state: RunState, spec: RunSpec, spent: BudgetRefusal | null): RunEvent[] {
   if (state.turn >= spec.max_turns) {
     return endOf(state, 'run.incomplete', { reason: 'turn_limit', answer: state.lastText });
   }
   if (state.isOutOfTime) {
     return endOf(state, 'run.incomplete', { reason: 'run_time_limit', answer: state.lastText });
+  }
+  if (spent !== null) {
+    const { errorType, words } = spent;
+    const why = { reason: errorType, error_type: errorType, error: words };
+    return endOf(state, 'run.incomplete', { ...why, answer: state.lastText });
   }
   const turn = state.turn + 1;
   const frame = turnFrame(turn);
@@ -102,20 +97,26 @@ function nextCall(state: RunState, spec: RunSpec): RunEvent[] {
 
 /** SPEC P10: once the time is up nothing new starts, whatever it waited for. */
 function lateCalls(state: RunState): RunEvent[] {
-  const waiting = ['unasked', 'asking', 'launch', 'start'];
+  const waiting = ['unasked', 'asking', 'launch', 'detach', 'start'];
   return state.calls
     .filter((call) => waiting.includes(standingOf(call)))
-    .map((call) => {
+    .flatMap((call) => {
+      if (call.status === 'running') return lateParallel(state, call);
       const words = `Not executed: the run's time limit was reached before '${call.name}' began.`;
-      return unexecuted(state, call, 'run_time_limit', words);
+      return callFailed(state, call, 'run_time_limit', words);
     });
+}
+
+/** SPEC D8: of a call that had begun some of its children, once those have ended. */
+function lateParallel(state: RunState, call: CallState): RunEvent[] {
+  return isParallelOver(state, call) ? [parallelResult(state, call, unlaunchedWords(state))] : [];
 }
 
 /** What follows in the plans of this turn, the earliest first; a plan that has ended gives its call its result. */
 function planSteps(state: RunState, spec: RunSpec): RunEvent[] {
   for (const plan of livePlans(state)) {
     const events = followPlan(plan, {
-      free: spec.width_max - state.childrenRunning,
+      free: spec.width_max - widthInUse(state),
       nextOrdinal: state.lastOrdinal + 1,
       childDepth: spec.depth + 1,
       parentRunId: state.runId,
@@ -140,14 +141,7 @@ function planResult(state: RunState, spec: RunSpec, plan: PlanState, call: CallS
   // Cut here, where every answer keeps its frame and its file, and not again for the turn's sake (SPEC R12).
   const charsMax = surelyWhole(resultMax, turnMax, state.calls.length);
   const { text, structured } = summaryOf(plan, charsMax);
-  return runEvent('tool.completed', callFrame(state.turn, call.index), {
-    call_id: call.id,
-    name: call.name,
-    text,
-    chars: text.length,
-    full_path: null,
-    structured,
-  });
+  return callSaid(state, call, text, structured);
 }
 
 function callsThatStand(state: RunState, standing: 'refused' | 'unasked'): CallState[] {
@@ -157,7 +151,7 @@ function callsThatStand(state: RunState, standing: 'refused' | 'unasked'): CallS
 /** The first call that stands so, at `from` or after it. */
 function firstThatStands(
   state: RunState,
-  standing: 'launch' | 'start',
+  standing: 'launch' | 'detach' | 'start',
   from: number,
 ): CallState | undefined {
   if (state.agenda.counts[standing] === 0) return undefined;
@@ -170,10 +164,12 @@ function firstThatStands(
  */
 function admission(state: RunState, spec: RunSpec): RunEvent[] {
   const { counts, launchFrom, startFrom } = state.agenda;
-  if (state.childrenRunning < spec.width_max) {
-    const delegation = firstThatStands(state, 'launch', launchFrom);
-    if (delegation !== undefined) return launch(state, spec, delegation);
-  }
+  const hasRoom = widthInUse(state) < spec.width_max && !state.isOutOfTime;
+  const roomy = hasRoom ? firstThatStands(state, 'launch', launchFrom) : undefined;
+  const detached = firstThatStands(state, 'detach', 0);
+  const isDetachedFirst = (detached?.index ?? Infinity) < (roomy?.index ?? Infinity);
+  const delegation = isDetachedFirst ? detached : roomy;
+  if (delegation !== undefined) return launch(state, spec, delegation);
   if (!spec.parallel_tools && counts.working > 0) return [];
   const tool = firstThatStands(state, 'start', startFrom);
   return tool === undefined ? [] : [started(state, tool)];
@@ -190,16 +186,28 @@ function launch(state: RunState, spec: RunSpec, call: CallState): RunEvent[] {
   const kind = call.verdict.kind === 'subagent' ? 'subagent' : 'delegate';
   const ordinal = state.lastOrdinal + 1;
   return [
-    started(state, call),
+    ...(call.status === 'running' ? [] : [started(state, call)]),
     runEvent('delegation.started', callFrame(state.turn, call.index), {
       child_run_id: childRunId(state.runId, kind, ordinal),
-      agent_id: call.verdict.kind === 'delegate' ? call.verdict.agent_id : spec.agent_id,
+      agent_id: targetOf(call) ?? spec.agent_id,
       ordinal,
       depth: spec.depth + 1,
       call: call.index,
       kind,
+      ...taskOf(call.verdict),
     }),
   ];
+}
+
+function taskOf(verdict: CallVerdict): { readonly task_id?: string } {
+  const taskId = verdict.kind === 'delegate' ? verdict.task_id : undefined;
+  return taskId === undefined ? {} : { task_id: taskId };
+}
+
+/** Whom a call launches next; `null` = a sub-agent, which is the same agent. */
+function targetOf({ verdict, parts }: CallState): string | null {
+  if (verdict.kind === 'delegate') return verdict.agent_id;
+  return verdict.kind === 'parallel' ? (verdict.entries[parts.length]?.agent_id ?? null) : null;
 }
 
 function started(state: RunState, call: CallState): RunEvent {
@@ -213,21 +221,8 @@ function started(state: RunState, call: CallState): RunEvent {
 export function refusalOf(state: RunState, call: CallState): RunEvent {
   const { verdict } = call;
   return verdict.kind === 'refused'
-    ? unexecuted(state, call, verdict.error_type, verdict.words)
-    : unexecuted(state, call, 'refused', 'refused');
-}
-
-function unexecuted(state: RunState, call: CallState, errorType: string, words: string): RunEvent {
-  return runEvent('tool.failed', callFrame(state.turn, call.index), {
-    call_id: call.id,
-    name: call.name,
-    error_type: errorType,
-    error: words,
-    effect: 'none',
-    text: '',
-    chars: 0,
-    full_path: null,
-  });
+    ? callFailed(state, call, verdict.error_type, verdict.words)
+    : callFailed(state, call, 'refused', 'refused');
 }
 
 function approvalOf(state: RunState, call: CallState): RunEvent {

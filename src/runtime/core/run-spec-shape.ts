@@ -24,6 +24,29 @@ const fileScope = record({
   protected: texts,
 });
 
+/** Of a job: what a time of it and a run that was started by hand have alike. */
+export const CRON_FIELDS = { job_id: text, schedule: text, time_zone: nullable(text) };
+
+/** What a sub-agent's launch took away (SPEC S4), in its call's verdict and in its record. */
+export const NARROWING = record({
+  autonomy: optional(oneOf('read_only', 'supervised', 'full')),
+  files: optional(listOf(fileScope)),
+  allowed_commands: optional(texts),
+  shell_env_passthrough: optional(texts),
+  shell_timeout_ms: optional(amount),
+  block_high_risk_commands: optional(flag),
+  require_approval_for_medium_risk: optional(flag),
+  require_tool_approval: optional(flag),
+  auto_approve: optional(texts),
+  always_ask: optional(texts),
+  allowed_tools: optional(texts),
+  excluded_tools: optional(texts),
+  delegation: optional(oneOf('forbidden')),
+  actions_per_hour_max: optional(amount),
+  cost_per_day_max_cents: optional(amount),
+  memory_readable: optional(texts),
+});
+
 /** The shape of a `RunSpec`, version 1. */
 export const RUN_SPEC = record({
   agent_id: text,
@@ -32,16 +55,8 @@ export const RUN_SPEC = record({
   origin: oneOf('user', 'cron', 'delegate', 'subagent', 'plan'),
   raw: flag,
   inline: optional(nullable(object)),
-  cron: optional(
-    nullable(
-      record({
-        job_id: text,
-        due_at_ms: nullable(amount),
-        schedule: text,
-        time_zone: nullable(text),
-      }),
-    ),
-  ),
+  cron: optional(nullable(record({ ...CRON_FIELDS, due_at_ms: nullable(amount) }))),
+  background: optional(record({ task_id: text, results_dir: text })),
   root_run_id: text,
   depth: count,
   depth_max: count,
@@ -49,6 +64,8 @@ export const RUN_SPEC = record({
   order: oneOf('fifo', 'eager'),
   identical: oneOf('share', 'run'),
   is_subagent: flag,
+  independent: optional(flag),
+  narrowings: optional(listOf(NARROWING)),
   session_key: text,
   prompt: text,
   system_prompt: text,
@@ -71,6 +88,15 @@ export const RUN_SPEC = record({
   always_ask: texts,
   require_tool_approval: flag,
   require_approval_for_medium_risk: optional(flag),
+  budget: optional(
+    record({
+      actions_per_hour_max: amount,
+      cost_per_day_max_cents: amount,
+      agent: optional(record({ actions_per_hour_max: amount, cost_per_day_max_cents: amount })),
+      own: optional(flag),
+    }),
+  ),
+  memory: optional(record({ own: text, readable: texts })),
   scope: record({
     files: listOf(fileScope),
     commands: record({

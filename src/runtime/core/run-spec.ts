@@ -1,6 +1,8 @@
 import type { AgentConfig, Autonomy } from './config.ts';
 import type { CronOrigin } from './cron.ts';
+import type { MemoryIdentity } from './memory.ts';
 import type { ModelRef } from './model.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { FileScope, ToolScope } from './tool.ts';
 
 /** Who let a run begin: a person or program for a root, another run for a child. */
@@ -14,6 +16,22 @@ export interface SecurityContext {
   readonly policy_version: string;
   /** The initiator's file policy as it was then. */
   readonly files: FileScope;
+}
+
+/** The limits of SPEC X2; 0 = nothing. Keys are the journal's own spelling. */
+export interface BudgetLimits {
+  /** Actions in any hour: effectful tool calls and launches, its own and those of every run below it. */
+  readonly actions_per_hour_max: number;
+  /** Cents of model requests in a day of UTC, its own and those of every run below it. */
+  readonly cost_per_day_max_cents: number;
+}
+
+/** What a run may do and spend. */
+export interface RunBudget extends BudgetLimits {
+  /** What its agent may, whoever starts it, where narrowings above this run leave it less (SPEC S4); absent = the same. */
+  readonly agent?: BudgetLimits;
+  /** It draws from a bucket of its own and not from its caller's: an independent delegate (SPEC G8). */
+  readonly own?: boolean;
 }
 
 /**
@@ -31,6 +49,12 @@ export interface RunSpec {
   readonly inline: AgentConfig | null;
   /** The job that a root of `origin` `cron` belongs to; absent in journals of before, `null` for every other run. */
   readonly cron?: CronOrigin | null;
+  /** It goes on when the run that started it ends (SPEC D9); absent for every other run. */
+  readonly background?: {
+    readonly task_id: string;
+    /** The folder of its result file, absolute. */
+    readonly results_dir: string;
+  };
   readonly root_run_id: string;
   /** 0 for a root; each level of delegation or of `spawn_subagent` adds one (SPEC G3, S2). */
   readonly depth: number;
@@ -39,6 +63,10 @@ export interface RunSpec {
   readonly order: 'fifo' | 'eager';
   readonly identical: 'share' | 'run';
   readonly is_subagent: boolean;
+  /** Under its own rights alone, as in a new chat with it, and not below its caller's tools (SPEC G8). */
+  readonly independent?: boolean | undefined;
+  /** What sub-agents above it, or it as one, were launched with (SPEC S4); absent = nothing. */
+  readonly narrowings?: readonly Narrowing[] | undefined;
   readonly session_key: string;
   readonly prompt: string;
   readonly system_prompt: string;
@@ -67,7 +95,11 @@ export interface RunSpec {
   readonly always_ask: readonly string[];
   readonly require_tool_approval: boolean;
   /** Absent in journals of before: true. */
-  readonly require_approval_for_medium_risk?: boolean;
+  readonly require_approval_for_medium_risk?: boolean | undefined;
+  /** Absent in journals of before: no limit. */
+  readonly budget?: RunBudget | undefined;
+  /** Whose memory it has (SPEC X4, S6). Absent in journals of before: none. */
+  readonly memory?: MemoryIdentity | undefined;
   readonly scope: ToolScope;
   readonly security: SecurityContext;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../base/json.ts';
 import type { Message } from './message.ts';
 import type { Usage } from './model.ts';
 import type { AnswerBook } from './plan-answers.ts';
@@ -20,12 +21,25 @@ export type RunPhase =
   | 'calling'
   | 'ended';
 
+/** A child of a call that has several (SPEC D8). */
+export interface PartState {
+  readonly ordinal: number;
+  readonly end: {
+    readonly isError: boolean;
+    readonly text: string;
+    readonly fullPath: string | null;
+    readonly structured: JsonObject & { readonly effect: Effect };
+  } | null;
+}
+
 export interface CallState extends AnsweredCall {
   /** 1 for the first call of the answer. */
   readonly index: number;
   readonly status: 'waiting' | 'asking' | 'approved' | 'running' | 'done';
-  /** The child it launched, if it is a delegation. */
+  /** The child it launched, if it is a delegation; of a parallel one the first. */
   readonly ordinal: number | null;
+  /** Of a parallel delegation: its children so far, in the order of its entries. */
+  readonly parts: readonly PartState[];
   readonly result: {
     readonly text: string;
     readonly isError: boolean;
@@ -44,6 +58,8 @@ export interface ChildState {
   readonly status: 'running' | RunStatusEnded;
   /** Place of its `delegation.started`. */
   readonly startedAt: number;
+  /** Of a background child (SPEC D9), which takes no part of the width and which nobody waits for; else `null`. */
+  readonly taskId: string | null;
 }
 
 export interface UnreadNote extends Note {
@@ -70,7 +86,9 @@ export interface RunState {
   readonly children: Rows<ChildState>;
   /** How many of the children have not ended. */
   readonly childrenRunning: number;
-  /** All children before this place have ended. */
+  /** How many of those are background children. */
+  readonly backgroundRunning: number;
+  /** All children before this place have ended, or nobody waits for them. */
   readonly firstRunning: number;
   /** Highest launch ordinal given out. */
   readonly lastOrdinal: number;
@@ -119,6 +137,7 @@ export function pendingRun(runId: string): RunState {
     ...NO_CALLS,
     children: Rows.none(),
     childrenRunning: 0,
+    backgroundRunning: 0,
     firstRunning: 0,
     lastOrdinal: 0,
     plans: NOTHING,
@@ -152,11 +171,20 @@ export function wantedChildren(state: RunState): readonly ChildState[] {
   return runningChildren(state).filter(isWanted);
 }
 
-/** The first child, in the order of their launch, that has not ended. */
+/** The first child, in the order of their launch, that has not ended and is waited for. */
 export function firstRunningChild(state: RunState): ChildState | undefined {
-  return state.childrenRunning === 0
+  return widthInUse(state) === 0
     ? undefined
-    : state.children.findFrom(state.firstRunning, isRunning);
+    : state.children.findFrom(state.firstRunning, isWaitedFor);
+}
+
+export function isWaitedFor(child: ChildState): boolean {
+  return isRunning(child) && child.taskId === null;
+}
+
+/** SPEC D3, D9: running children but for those in the background, which are bounded by a limit of their own. */
+export function widthInUse(state: RunState): number {
+  return state.childrenRunning - state.backgroundRunning;
 }
 
 export function isRunning(child: ChildState): boolean {
@@ -181,6 +209,14 @@ export function childAt(state: RunState, ordinal: number): ChildState | undefine
     : state.children.find((child) => child.ordinal === ordinal);
 }
 
+/** The call of the current turn that launched this child. */
+export function launcherOf(state: RunState, child: ChildState): CallState | undefined {
+  const call = callAt(state, child.call);
+  const isIts =
+    call?.ordinal === child.ordinal || call?.parts.some((part) => part.ordinal === child.ordinal);
+  return isIts === true ? call : undefined;
+}
+
 /** The plan that this child does a task of. */
 export function planOf(state: RunState, child: ChildState): PlanState | undefined {
   return state.plans.find((plan) => launchOf(plan, child.ordinal) !== undefined);
@@ -189,20 +225,6 @@ export function planOf(state: RunState, child: ChildState): PlanState | undefine
 /** Plans that have not ended. */
 export function livePlans(state: RunState): readonly PlanState[] {
   return state.plans.length === 0 ? [] : state.plans.filter((plan) => plan.ended === null);
-}
-
-/** Launches that were granted to calls which have not begun their children yet (SPEC R11). */
-export function queuedLaunches(state: RunState): number {
-  let queued = 0;
-  for (const { status, verdict } of state.calls) {
-    if (status === 'done' || status === 'running') continue;
-    if (verdict.kind === 'delegate' || verdict.kind === 'subagent') queued += 1;
-    if (verdict.kind === 'plan') queued += verdict.plan.tasks.length;
-  }
-  for (const plan of livePlans(state)) {
-    queued += plan.tasks.filter(({ round }) => round === 0).length;
-  }
-  return queued;
 }
 
 /** Turns begun so far: what `turns` means in every result. */

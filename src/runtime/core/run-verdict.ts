@@ -31,7 +31,7 @@ export function settleCalls(
 }
 
 /** Calls that are each carried out however alike they are. */
-function repeatsFreely(name: string, identical: 'share' | 'run'): boolean {
+export function repeatsFreely(name: string, identical: 'share' | 'run'): boolean {
   return name === 'spawn_subagent' || (name === 'delegate' && identical === 'run');
 }
 
@@ -42,7 +42,7 @@ function repeated(
   identical: 'share' | 'run',
 ): CallVerdict {
   if (own.kind === 'refused' || own.kind === 'subagent') return own;
-  if (own.kind === 'delegate') {
+  if (own.kind === 'delegate' || own.kind === 'parallel') {
     return identical === 'share' ? { kind: 'shared', with: earlier } : own;
   }
   return refused(

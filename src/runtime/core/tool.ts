@@ -1,7 +1,15 @@
 import type { Json, JsonObject } from '../../base/json.ts';
+import type { MemoryIdentity } from './memory.ts';
 
 /** What a call that did not succeed left outside: nothing, its effect, or nobody knows. */
 export type Effect = 'none' | 'applied' | 'uncertain';
+
+const GRAVITY: Readonly<Record<Effect, number>> = { none: 0, applied: 1, uncertain: 2 };
+
+/** The graver of two effects. */
+export function worseEffect(left: Effect, right: Effect): Effect {
+  return GRAVITY[right] > GRAVITY[left] ? right : left;
+}
 
 /**
  * What a tool does outside, as its author declares it. `read`: nothing; `idempotent`: doing it twice is doing it
@@ -44,6 +52,12 @@ export interface FileScope {
   readonly protected: readonly string[];
 }
 
+/** A scope that lists nothing: its workspace and, unless `workspaceOnly`, all else. */
+export function plainScope(workspaceDir: string, workspaceOnly: boolean): FileScope {
+  const none = { roots: [], readRoots: [], writeRoots: [], forbidden: [], protected: [] };
+  return { workspaceDir, workspaceOnly, ...none };
+}
+
 /** What a run's shell may start. */
 export interface CommandScope {
   /** Names of programs; empty = none. */
@@ -75,6 +89,8 @@ export interface ToolContext<Signal extends CancelSignal = CancelSignal> {
   readonly callKey: string;
   readonly signal: Signal;
   readonly scope: ToolScope;
+  /** Whose memory the run has; only tools on the host's thread are told. */
+  readonly memory?: MemoryIdentity | undefined;
   /** Keeps what was produced so far, so that a failing or cancelled call still shows it to the model. */
   progress(partialText: string): void;
 }

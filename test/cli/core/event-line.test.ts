@@ -34,6 +34,16 @@ describe('the words of an event', () => {
       'agent lead, scripted (no language model): go',
     ],
     [
+      'run.started',
+      { agent_id: 'ops', prompt: 'go', provider_type: 'openai', independent: true, narrowings: [] },
+      'agent ops (independent), openai: go',
+    ],
+    [
+      'run.started',
+      { agent_id: 'ops', prompt: 'go', provider_type: 'openai', narrowings: [{}] },
+      'agent ops (narrowed), openai: go',
+    ],
+    [
       'run.user_note',
       { note_id: 'n1', text: 'hey', forwarded_to: ['run_a/delegate/01'], forward_failed: [] },
       'n1: hey; forwarded to run_a/delegate/01',

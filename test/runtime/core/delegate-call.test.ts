@@ -7,19 +7,24 @@ import {
   composePrompt,
   delegateSpec,
   readDelegateCall,
-  readSpawnCall,
-  spawnSubagentSpec,
 } from '../../../src/runtime/core/delegate-call.ts';
+import { spawnSubagentSpec } from '../../../src/runtime/core/spawn-call.ts';
 
 const CALL = { agent_id: 'a', prompt: 'do' };
 
 const TAKEN: readonly (readonly [string, JsonObject, object])[] = [
-  ['the alias', { agent: 'b', prompt: 'p' }, { agentId: 'b', prompt: 'p' }],
-  ['both names with one value', { agent: 'a ', ...CALL }, { agentId: 'a' }],
+  ['the alias', { agent: 'b', prompt: 'p' }, { agentIds: ['b'], prompt: 'p' }],
+  ['both names with one value', { agent: 'a ', ...CALL }, { agentIds: ['a'] }],
   ['the action by name', { ...CALL, action: 'delegate' }, { action: 'delegate' }],
   ['a context', { ...CALL, context: ' c ' }, { context: 'c' }],
   ['a blank context as none', { ...CALL, context: ' \n' }, { context: null }],
-  ['background: false', { ...CALL, background: false }, { agentId: 'a' }],
+  [
+    'D8: parallel, each entry once, also identical ones',
+    { parallel: [' a', 'b', 'a', ' '], prompt: 'p', context: 'c', max_turns: 30 },
+    { agentIds: ['a', 'b', 'a'], isParallel: true, prompt: 'p', context: 'c', maxTurns: 30 },
+  ],
+  ['D9: background', { ...CALL, background: true }, { agentIds: ['a'], isBackground: true }],
+  ['background: false', { ...CALL, background: false }, { isBackground: false }],
   [
     'null for what is left out',
     {
@@ -38,9 +43,6 @@ const TAKEN: readonly (readonly [string, JsonObject, object])[] = [
 
 const unknown = (value: string) =>
   `Unknown action '${value}'. Use delegate/check_result/list_results/cancel_task/await_sessions.`;
-const later = (action: string) =>
-  `Action '${action}' is not available in this version: there are no background delegations. Call delegate without 'action' and read the answer in its result.`;
-
 const REFUSED: readonly (readonly [string, JsonObject, string])[] = [
   ['no target', { prompt: 'p' }, "Missing 'agent_id' parameter"],
   ['a target that is no text', { agent_id: 3, prompt: 'p' }, "Missing 'agent_id' parameter"],
@@ -66,10 +68,6 @@ const REFUSED: readonly (readonly [string, JsonObject, string])[] = [
   ['D13: an unknown action, before all else', { action: 'stop' }, unknown('stop')],
   ['D13: an action that is no text', { ...CALL, action: 1 }, unknown('1')],
   ['D13: a blank action', { ...CALL, action: '' }, unknown('')],
-  ['check_result', { action: 'check_result', task_id: 'x' }, later('check_result')],
-  ['list_results', { action: 'list_results' }, later('list_results')],
-  ['cancel_task', { action: 'cancel_task', task_id: 'x' }, later('cancel_task')],
-  ['await_sessions', { action: 'await_sessions', task_ids: ['x'] }, later('await_sessions')],
   [
     'arguments of other actions',
     { ...CALL, task_id: 'x', timeout_ms: 5 },
@@ -86,14 +84,39 @@ const REFUSED: readonly (readonly [string, JsonObject, string])[] = [
     "Unknown parameters for delegate: 'model', 'role'",
   ],
   [
-    'parallel',
-    { parallel: ['a'], prompt: 'p' },
-    "'parallel' is not available in this version. Make one delegate call for each agent in the same answer; they run at the same time.",
+    'D8: parallel without a prompt',
+    { parallel: ['a'] },
+    "Missing 'prompt' parameter for parallel execution",
   ],
   [
-    'background',
-    { ...CALL, background: true },
-    "'background' is not available in this version. Leave it out: the call returns when the agent has answered.",
+    'D8: parallel with a blank prompt',
+    { parallel: ['a'], prompt: ' ' },
+    "'prompt' parameter must not be empty",
+  ],
+  [
+    'D8: parallel with background',
+    { parallel: ['a'], prompt: 'p', background: true },
+    "'parallel' and 'background' cannot be used together. Make one background call for each agent, or leave 'background' out: the call then returns when all of them have answered.",
+  ],
+  [
+    'D8: parallel with another target beside it',
+    { ...CALL, parallel: ['b'] },
+    "'parallel' names the agents: leave out 'agent_id', or put it into 'parallel'.",
+  ],
+  [
+    'D8: parallel that is no list',
+    { parallel: 'a', prompt: 'p' },
+    "'parallel' must be an array of agent ids",
+  ],
+  [
+    'D8: parallel with what is no text',
+    { parallel: ['a', 7], prompt: 'p' },
+    "'parallel' must contain only strings",
+  ],
+  [
+    'D8: parallel with nobody',
+    { parallel: [' ', ''], prompt: 'p' },
+    "'parallel' array must contain at least one agent name",
   ],
   [
     'a background that is a text',
@@ -112,7 +135,9 @@ describe('the arguments of delegate', () => {
     expect(readDelegateCall({ agent_id: ' a ', prompt: ' do\n' })).toEqual({
       ok: true,
       action: 'delegate',
-      agentId: 'a',
+      agentIds: ['a'],
+      isParallel: false,
+      isBackground: false,
       prompt: 'do',
       context: null,
       maxTurns: null,
@@ -150,13 +175,17 @@ describe('the arguments of delegate', () => {
             'max_turns',
             'action',
             'background',
+            'parallel',
             'x',
           ),
           fc.jsonValue(),
         ),
         (args) => {
           const call = readDelegateCall(args as JsonObject);
-          if (call.ok) expect(call.agentId.trim() === '' || call.prompt.trim() === '').toBe(false);
+          if (call.ok)
+            expect(call.agentIds.some((id) => id.trim() === '') || call.prompt.trim() === '').toBe(
+              false,
+            );
           else expect(call.words).not.toBe('');
         },
       ),
@@ -167,29 +196,6 @@ describe('the arguments of delegate', () => {
 test('D1: a context stands before the task, and a task alone as it is', () => {
   expect(composePrompt('p', 'c')).toBe('[Context]\nc\n\n[Task]\np');
   expect(composePrompt('p', null)).toBe('p');
-});
-
-describe('S1, S2: the arguments of spawn_subagent', () => {
-  const narrowing = (names: string) =>
-    `spawn_subagent: narrowing by ${names} is not available in this version; the sub-agent has your own rights. Call it with 'prompt' alone.`;
-
-  test('are a prompt', () => {
-    expect(readSpawnCall({ prompt: ' p ', policy: null })).toEqual({ ok: true, prompt: 'p' });
-  });
-
-  test.each<[JsonObject, string]>([
-    [{}, "Missing or empty 'prompt' parameter"],
-    [{ prompt: ' ' }, "Missing or empty 'prompt' parameter"],
-    [{ prompt: 7, policy: {} }, "Missing or empty 'prompt' parameter"],
-    [{ prompt: 'p', policy: {} }, narrowing("'policy'")],
-    [
-      { prompt: 'p', allowed_agent_aliases: [], policy: {} },
-      narrowing("'allowed_agent_aliases', 'policy'"),
-    ],
-    [{ prompt: 'p', agent_id: 'a' }, "Unknown parameters for spawn_subagent: 'agent_id'"],
-  ])('%j are refused: %s', (args, words) => {
-    expect(readSpawnCall(args)).toEqual({ ok: false, words });
-  });
 });
 
 describe('A1: what the model is told of the tools', () => {
@@ -212,7 +218,7 @@ describe('A1: what the model is told of the tools', () => {
     );
     expect(parameters).toMatchObject({
       properties: { agent_id: { description: expect.stringMatching(/Available: a, b$/) } },
-      required: ['agent_id', 'prompt'],
+      required: [],
     });
   });
 
@@ -224,7 +230,13 @@ describe('A1: what the model is told of the tools', () => {
     const accepts = new Ajv({ strict: true }).compile(delegateSpec([]).parameters);
     const word = fc.constantFrom('x', 'y z');
     const args = fc.record(
-      { agent_id: word, prompt: word, context: fc.string(), max_turns: fc.integer() },
+      {
+        agent_id: word,
+        prompt: word,
+        context: fc.string(),
+        max_turns: fc.integer(),
+        background: fc.boolean(),
+      },
       { requiredKeys: ['agent_id', 'prompt'] },
     );
     fc.assert(

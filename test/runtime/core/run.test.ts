@@ -56,6 +56,52 @@ function dueKeys(state: RunState): string[] {
   return machine.due(state).map((effect) => effect.key);
 }
 
+describe('a budget', () => {
+  const words = 'Cost budget exhausted: lead has none left.';
+
+  it('R3, X2: that is spent ends the run before its next turn, with its last words and the reason', () => {
+    const seen: number[] = [];
+    const poor = runMachine('run_r', {
+      overspent: (_runId, unrecorded) => {
+        seen.push(unrecorded);
+        return unrecorded > 0 ? { errorType: 'cost_budget', words } : null;
+      },
+    });
+    const { states, events } = walk(poor, [
+      start(),
+      answered(1, 'thinking', [
+        [{ name: 'missing' }, { kind: 'refused', error_type: 'x', words: 'no' }],
+      ]),
+    ]);
+    expect(types(events).slice(-2)).toEqual(['turn.completed', 'run.incomplete']);
+    expect(states.at(-1)?.ended).toMatchObject({
+      reason: 'cost_budget',
+      error_type: 'cost_budget',
+      error: words,
+      answer: 'thinking',
+      turns: 1,
+    });
+    expect(seen, 'the answer that is being carried out counts as well').toContain(1);
+  });
+
+  it('X2, J5: that others used up while a host was down refuses what had been granted, and its model is told', () => {
+    const resume = { why: 'host_lost', detail: 'it ended', suspect: false } as const;
+    const refusal = { call: 2, errorType: 'action_budget', words: 'nothing left' } as const;
+    const { state, events } = reached(
+      start({ parallel_tools: false }),
+      answered(1, '', [
+        [{ name: 'act' }, writeTool],
+        [{ name: 'act', args: { n: 2 } }, writeTool],
+      ]),
+      { type: 'resume', resume, refused: [refusal] },
+    );
+    expect(types(events)).toContain('run.resumed');
+    const told = state.history.at(-1);
+    expect(JSON.stringify(told)).toContain('nothing left');
+    expect(JSON.stringify(told)).toContain('it was not repeated');
+  });
+});
+
 describe('turns', () => {
   it('R4: an answer without calls ends the run with that text', () => {
     const { state, events } = reached(start(), answered(1, 'the answer'));

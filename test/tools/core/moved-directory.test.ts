@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainScope } from '../../../src/runtime/core/tool.ts';
 import { judgeCommand } from '../../../src/tools/core/command-line.ts';
 import { judgePath } from '../../../src/tools/core/path-scope.ts';
 
@@ -9,15 +10,7 @@ const scope = {
   blockHighRisk: true,
 };
 
-const files = {
-  workspaceDir: '/ws',
-  workspaceOnly: true,
-  roots: [],
-  readRoots: [],
-  writeRoots: [],
-  forbidden: [],
-  protected: [],
-};
+const files = plainScope('/ws', true);
 
 describe('X1: ways round the judgement of paths and programs', () => {
   it.each([
