@@ -24,6 +24,8 @@ export interface ControlledHost {
   readonly journal: Journal;
   /** A run that has not ended. */
   run(runId: string): Run | undefined;
+  /** Background runs below this one that go on although it has ended. */
+  backgroundRuns(runId: string): readonly Run[];
   liveRunIds(): readonly string[];
   stats(): JsonObject;
   approvals(): readonly ApprovalRequest[];
@@ -64,10 +66,17 @@ async function note(host: ControlledHost, params: JsonObject): Promise<Json> {
   return { note_id: sent.noteId, receipts: (await sent.receipts).map((each) => ({ ...each })) };
 }
 
+/** Of a run that has ended: the background runs that it left behind, where there are any (SPEC D9). */
 async function cancel(host: ControlledHost, params: JsonObject): Promise<Json> {
-  const run = await liveRun(host, textIn(params, 'run_id'));
+  const runId = textIn(params, 'run_id');
   const reason = params['reason'] === undefined ? undefined : textIn(params, 'reason');
-  return { run_id: run.id, answer: await run.cancel(reason) };
+  const left = host.run(runId) === undefined ? host.backgroundRuns(runId) : [];
+  if (left.length === 0) {
+    const run = await liveRun(host, runId);
+    return { run_id: run.id, answer: await run.cancel(reason), left: [] };
+  }
+  await Promise.all(left.map((run) => run.cancel(reason)));
+  return { run_id: runId, answer: 'already ended', left: left.map(({ id }) => id) };
 }
 
 async function approve(host: ControlledHost, params: JsonObject): Promise<Json> {
@@ -145,10 +154,16 @@ export interface HandedNote {
   readonly receipts: readonly NoteReceipt[] | null;
 }
 
+export interface CancelledRun {
+  readonly answer: CancelAnswer;
+  /** Background runs of a run that had ended, which were cancelled in its stead. */
+  readonly left: readonly string[];
+}
+
 /** The host of a state directory, as other processes see it. Every call throws Fault `host.absent` if there is none. */
 export interface HostClient {
   note(runId: string, text: string, options?: { readonly wait?: boolean }): Promise<HandedNote>;
-  cancel(runId: string, reason?: string): Promise<CancelAnswer>;
+  cancel(runId: string, reason?: string): Promise<CancelledRun>;
   /** Every event of the run after `afterSeq`, as it is committed, until the run ends. */
   follow(
     runId: string,
@@ -173,8 +188,8 @@ export function hostClient(stateDir: string, signal?: AbortSignal): HostClient {
       (await call('note', { run_id: runId, text, wait })) as HandedNote,
     cancel: async (runId, reason) => {
       const params = reason === undefined ? { run_id: runId } : { run_id: runId, reason };
-      const { answer } = (await call('cancel', params)) as { readonly answer: CancelAnswer };
-      return answer;
+      const { answer, left } = (await call('cancel', params)) as CancelledRun;
+      return { answer, left };
     },
     follow: (runId, { subtree, afterSeq }) => {
       const params = { run_id: runId, subtree, after_seq: afterSeq };

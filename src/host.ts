@@ -272,6 +272,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
       socketFile: this.#state.socketFile,
       journal: this.#engine.journal,
       run: (runId) => this.run(runId),
+      backgroundRuns: (runId) => this.backgroundRuns(runId),
       liveRunIds: () => this.#tree.live().map((supervisor) => supervisor.runId),
       stats: () => this.stats(),
       approvals: () => this.approvals(),

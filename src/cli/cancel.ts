@@ -1,5 +1,6 @@
 import { Fault } from '../base/fault.ts';
-import { hostClient } from '../control.ts';
+import { type CancelledRun, hostClient } from '../control.ts';
+import type { RunTreeView } from '../runtime/run-views.ts';
 import { openViewer } from '../viewer.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './core/exit-code.ts';
@@ -14,38 +15,63 @@ export interface CancelArguments {
   readonly reason: string | undefined;
 }
 
-/** `troupe cancel`: stops a live run, root or child, with everything below it. On one that has ended it is harmless. */
+/**
+ * `troupe cancel`: stops a live run, root or child, with everything below it. Of one that has ended it stops what goes on in
+ * the background below it (SPEC D9), and is harmless where nothing does.
+ */
 export async function cancelCommand(
   { terminal, options }: Context,
   { run, reason }: CancelArguments,
 ): Promise<number> {
-  const { runId, status } = runIn(options.state, run);
+  const { runId, status, isGoingOn } = runIn(options.state, run);
   const ended = status !== 'running' && status !== 'pending';
-  const said = ended ? 'already ended' : await ask(options.state, runId, reason);
-  const words = ended ? `already ended: ${status}` : said;
-  terminal.print(
-    options.json ? jsonLine({ run_id: runId, answer: said }) : `${safeLine(runId)}: ${words}`,
-  );
+  const { answer, left } = isGoingOn ? await ask(options.state, runId, reason) : ENDED;
+  if (options.json) {
+    const background = left.length === 0 ? {} : { background: left };
+    terminal.print(jsonLine({ run_id: runId, answer, ...background }));
+    return EXIT.completed;
+  }
+  const words = ended ? `already ended: ${status}` : answer;
+  const also = left.map((id) => `; cancelled ${id}, which went on in the background`);
+  terminal.print(safeLine(`${runId}: ${words}${also.join('')}`));
   return EXIT.completed;
 }
 
-function runIn(stateDir: string, asked: string): { runId: string; status: string } {
+const ENDED: CancelledRun = { answer: 'already ended', left: [] };
+
+interface Found {
+  readonly runId: string;
+  readonly status: string;
+  /** Does it, or anything below it, have no end yet? */
+  readonly isGoingOn: boolean;
+}
+
+function runIn(stateDir: string, asked: string): Found {
   const viewer = openViewer(stateDir);
   try {
     const runId = findRun(viewer, asked);
-    return { runId, status: viewer.tree(runId).value.status };
+    const { value: tree } = viewer.tree(runId);
+    return { runId, status: tree.status, isGoingOn: goesOn(tree) };
   } finally {
     viewer.close();
   }
 }
 
-async function ask(stateDir: string, runId: string, reason: string | undefined): Promise<string> {
+function goesOn({ ended_at, children }: RunTreeView): boolean {
+  return ended_at === null || children.some(goesOn);
+}
+
+async function ask(
+  stateDir: string,
+  runId: string,
+  reason: string | undefined,
+): Promise<CancelledRun> {
   try {
     const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
     return await hostClient(stateDir, signal).cancel(runId, reason);
   } catch (thrown) {
     // It ended of itself since it was looked up.
-    if (thrown instanceof Fault && thrown.code === 'run.ended') return 'already ended';
+    if (thrown instanceof Fault && thrown.code === 'run.ended') return ENDED;
     throw thrown;
   }
 }

@@ -45,6 +45,24 @@ describe('a run that leaves a background run behind', () => {
     expect(recordIn(stage)).toMatchObject({ status: 'cancelled' });
   });
 
+  it('D9, N2: can be told to stop it by `troupe cancel`, though it has ended itself', async () => {
+    const stage = await openCli();
+    stage.play({ lead: LEAVES, worker: [{ hang: true }] });
+    const run = stage.start(['run', 'lead', 'go']);
+    const [, runId = ''] = await run.says(/^run (\S+)/m);
+    await run.says(/waiting for its background runs/);
+    expect(await stage.cli('cancel', runId)).toMatchObject({
+      code: 0,
+      out: `${runId}: already ended: completed; cancelled ${runId}/delegate/01, which went on in the background\n`,
+    });
+    expect(await run.code).toBe(0);
+    expect(recordIn(stage)).toMatchObject({ status: 'cancelled' });
+    expect(JSON.parse((await stage.cli('cancel', runId, '--json')).out)).toEqual({
+      run_id: runId,
+      answer: 'already ended',
+    });
+  });
+
   it('D9, J5: is found by troupe resume although it has ended itself, and the file says how it went on', async () => {
     const stage = await openCli();
     let asked = 0;
