@@ -12,6 +12,11 @@ export interface HandleMeans {
   readonly receipts: NoteReceipts;
 }
 
+/** Characters of a note: as much as the results of a whole turn, by default. */
+export const NOTE_CHARS_MAX = 64_000;
+/** Characters of a reason to cancel: it goes into the journal and to the models above. */
+const REASON_CHARS_MAX = 4000;
+
 /** What a caller holds of a run: its supervisor's public side. */
 export function runHandle(supervisor: RunSupervisor, means: HandleMeans): Run {
   const { runId: id } = supervisor;
@@ -22,7 +27,7 @@ export function runHandle(supervisor: RunSupervisor, means: HandleMeans): Run {
       return followEvents(means.journal, filter, endsRun(id));
     },
     note: async (text) => sendNote(supervisor, means, text),
-    cancel: (reason = 'cancelled by the user') => cancel(supervisor, reason),
+    cancel: async (reason = 'cancelled by the user') => cancel(supervisor, reason),
     result: async () => {
       await supervisor.durableEnd();
       return runOutcome(supervisor.outcome());
@@ -31,6 +36,11 @@ export function runHandle(supervisor: RunSupervisor, means: HandleMeans): Run {
 }
 
 async function cancel(supervisor: RunSupervisor, reason: string): Promise<CancelAnswer> {
+  if (typeof reason !== 'string' || reason.length > REASON_CHARS_MAX) {
+    const found = typeof reason === 'string' ? `${reason.length}` : `a ${typeof reason}`;
+    const words = `cancel: the reason must be a text of at most ${REASON_CHARS_MAX} characters, found ${found}`;
+    throw new Fault('argument.invalid', words);
+  }
   const was = supervisor.cancel(reason, 'user');
   await supervisor.durableEnd();
   if (was === 'running') return 'cancelled';
@@ -40,6 +50,10 @@ async function cancel(supervisor: RunSupervisor, reason: string): Promise<Cancel
 function sendNote(supervisor: RunSupervisor, means: HandleMeans, text: string): SentNote {
   if (typeof text !== 'string' || text.trim() === '') {
     throw new Fault('argument.invalid', 'the note is empty; say what the run should know');
+  }
+  if (text.length > NOTE_CHARS_MAX) {
+    const words = `the note has ${text.length} characters, at most ${NOTE_CHARS_MAX}; put it into a file and name that`;
+    throw new Fault('argument.invalid', words);
   }
   const { runId } = supervisor;
   if (supervisor.hasEnded) throw ended(runId);

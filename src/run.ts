@@ -41,12 +41,14 @@ export interface Run {
   events(options?: { readonly subtree?: boolean }): AsyncIterable<JournalEvent>;
   /**
    * Hands the run a note; it reads it at its next turn and forwards it to children that are running.
-   * @throws Fault `run.ended` if the run has ended; `mailbox.full`; `argument.invalid` for an empty text.
+   * @throws Fault `run.ended` if the run has ended; `mailbox.full`; `argument.invalid` for an empty text or one of more
+   * than 64,000 characters.
    */
   note(text: string): Promise<SentNote>;
   /**
    * Stops the run and everything below it; resolves once all of it has stopped. Calling it again, or on a run that has
    * ended, is harmless and says so.
+   * @throws Fault `argument.invalid` if the reason is no text of at most 4,000 characters.
    */
   cancel(reason?: string): Promise<CancelAnswer>;
   /**

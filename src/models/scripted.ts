@@ -12,12 +12,12 @@ import type {
   ProviderEntry,
 } from '../runtime/core/model.ts';
 import type { CancelSignal } from '../runtime/core/tool.ts';
+import { loadScenario } from './load-scenario.ts';
 import { pause } from './pause.ts';
 import { abortedFault } from './request-fault.ts';
-import { parseScenario, type Scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { answersIn, promptOf, scopeOf } from './scenario-scope.ts';
 import type { ScriptedCall, Turn } from './scenario-turn.ts';
-import { tableOf } from './sdk-model.ts';
 import { openTemplateEngine, type Template } from './template.ts';
 
 const SCRIPTED_NAME = 'scripted (no language model)';
@@ -74,38 +74,11 @@ export class ScriptedProvider implements ModelProvider {
 
   /** Read once; a file that could not be read or is wrong is read again at the next question. */
   #scenario(): Promise<Scenario> {
-    this.#loading ??= this.#load().catch((thrown: unknown) => {
+    this.#loading ??= loadScenario(this.#entry, this.#deps.readText).catch((thrown: unknown) => {
       this.#loading = null;
       throw thrown;
     });
     return this.#loading;
-  }
-
-  async #load(): Promise<Scenario> {
-    const { file, ref } = this.#entry;
-    if (file === null) {
-      throw new Fault(
-        'model.unsupported',
-        `provider ${ref}: no scenario is named; set ${tableOf(this.#entry)} file`,
-        { detail: { provider: ref } },
-      );
-    }
-    const [engine, text] = await Promise.all([openTemplateEngine(), this.#read(file)]);
-    return parseScenario(file, text, engine);
-  }
-
-  async #read(file: string): Promise<string> {
-    try {
-      return await this.#deps.readText(file);
-    } catch (thrown) {
-      throw new Fault(
-        'scenario.invalid',
-        `scenario ${file}: cannot be read: ${messageOf(thrown)}`,
-        {
-          detail: { file },
-        },
-      );
-    }
   }
 
   #failure(fail: NonNullable<Turn['fail']>): Fault {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
@@ -21,6 +21,7 @@ import {
 import { formatPath, type KeyPath, type TextPlace } from './core/key-path.ts';
 import { withoutKeys } from './core/secret-look.ts';
 import { isTable, plainCopy, type RawTable, tableOf } from './raw-config.ts';
+import { readText, reasonOf } from './read-text.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { schemaFaults } from './schema-faults.ts';
 import { tomlPlaces } from './toml-places.ts';
@@ -278,22 +279,4 @@ function diskFiles(baseDir: string): ConfigFiles {
     exists: (path) => existsSync(absolute(path)),
     read: (path) => readText(absolute(path)),
   };
-}
-
-function readText(path: string): ReturnType<ConfigFiles['read']> {
-  try {
-    return { ok: true, text: readFileSync(path, 'utf8') };
-  } catch (error) {
-    return { ok: false, why: reasonOf(error) };
-  }
-}
-
-/** Why a file could not be read, without the path, which the reader is told anyway. */
-function reasonOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'no such file';
-  if (code === 'EISDIR') return 'a folder, not a file';
-  if (code === 'ENOTDIR') return 'a file, not a folder';
-  if (code === 'EACCES') return 'a file that may not be read';
-  return messageOf(error);
 }

@@ -88,6 +88,14 @@ describe('cancelling a tree', () => {
     ]);
     expect(stage.server.requests).toHaveLength(before);
     expect(await run.cancel()).toBe('already ended');
+    for (const reason of [5, null, 'x'.repeat(4001)]) {
+      await expect(run.cancel(reason as never)).rejects.toMatchObject({
+        code: 'argument.invalid',
+        message: expect.stringMatching(
+          /^cancel: the reason must be a text of at most 4000 characters/,
+        ),
+      });
+    }
   });
 
   it('N2: aborting the signal later cancels the run, with the words of its reason', async () => {

@@ -213,12 +213,16 @@ describe('a note', () => {
     }
   });
 
-  it('N1: to an ended run is refused at once, and an empty one always', async () => {
+  it('N1: to an ended run is refused at once, and an empty or a huge one always', async () => {
     stage.play({ lead: 'done' });
     const { run, events } = await stage.run('lead');
     await expect(run.note('hello')).rejects.toMatchObject({ code: 'run.ended' });
     await expect(run.note('  ')).rejects.toMatchObject({ code: 'argument.invalid' });
     await expect(run.note(undefined as never)).rejects.toMatchObject({ code: 'argument.invalid' });
+    await expect(run.note('x'.repeat(64_001))).rejects.toMatchObject({
+      code: 'argument.invalid',
+      message: 'the note has 64001 characters, at most 64000; put it into a file and name that',
+    });
     expect(await stage.events(run.id)).toEqual(events);
   });
 

@@ -68,6 +68,28 @@ describe('troupe check and init', () => {
     expect(JSON.parse(json.out)).toMatchObject({ faults: [{}, {}], warnings: [{}] });
   });
 
+  it('C1: check reads the scenarios that providers name, too', async () => {
+    const stage = await openCli();
+    stage.write('scenario.yaml', 'agents:\n  puppet:\n    turns: [{ texxt: "x" }]\n');
+    const { code, out } = await stage.cli('check');
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /^error: scenario \S+scenario\.yaml: agents\.puppet\.turns\[0\]\.texxt: unknown key/m,
+    );
+    expect(out).toMatch(/^troupe\.toml: 1 fault, 0 warnings; /m);
+    const { faults } = JSON.parse((await stage.cli('check', '--json')).out);
+    expect(faults).toMatchObject([{ path: 'providers.models.scripted.words.file' }]);
+  });
+
+  it('C1: a configuration without an end is left at its limit', async () => {
+    const stage = await openCli();
+    const { code, out } = await stage.cli('check', '--config', '/dev/zero');
+    expect({ code, out }).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('a file of more than 4194304 bytes'),
+    });
+  });
+
   it('warnings alone exit 0', async () => {
     const stage = await openCli();
     const config = readFileSync(join(stage.dir, 'troupe.toml'), 'utf8');
