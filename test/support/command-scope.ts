@@ -59,6 +59,13 @@ const ALLOWED = [
     'setsid',
     'unset',
     'let',
+    'uniq',
+    'xxd',
+    'tree',
+    'ps',
+    'hostname',
+    'valgrind',
+    'fakeroot',
   ],
 ];
 /** A list of programs long enough that what is refused is refused for another reason. */
