@@ -24,7 +24,7 @@ export default defineConfig([
     dts: { emitDtsOnly: true },
     clean: false,
   },
-  ...['actor-host', 'compute', 'journal', 'model'].map((name) => ({
+  ...['actor-host', 'compute', 'journal', 'memory', 'model'].map((name) => ({
     ...common,
     entry: { [`threads/${name}`]: `src/threads/${name}.ts` },
     dts: false,

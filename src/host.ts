@@ -14,6 +14,7 @@ import { type LocalEngine, openLocalEngine } from './local-engine.ts';
 import { lostRuns } from './lost-runs.ts';
 import { namedProviders } from './named-providers.ts';
 import { checkOpenOptions } from './open-options.ts';
+import { openTools } from './own-tools.ts';
 import type { Run } from './run.ts';
 import { runHandle } from './run-handle.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
@@ -26,12 +27,10 @@ import type { RunSupervisor } from './runtime/run-supervisor.ts';
 import { RunTree } from './runtime/run-tree.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
 import { openSqliteJournal } from './runtime/sqlite-journal.ts';
-import { openStateDir, type StateDir } from './runtime/state-dir.ts';
+import { openStateDir, type StateDir, stateLayout } from './runtime/state-dir.ts';
 import { systemRandom } from './runtime/system-random.ts';
 import { type ConfigSource, chooseAgent, rootRequest, type StartRequest } from './start-request.ts';
 import { threadEntry } from './thread-entry.ts';
-import { gatherTools } from './tool-catalogue.ts';
-import { Shells } from './tools/shell.ts';
 import type { TroupeEvents, TroupeOptions } from './troupe-options.ts';
 
 export type { TroupeEvents, TroupeOptions };
@@ -58,9 +57,8 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     const source = options.config ?? 'troupe.toml';
     const agents = options.agents ?? {};
     const config = loadConfig(source, { agents });
-    const shells = new Shells();
-    const catalogue = await gatherTools(options.tools ?? [], options.hostTools ?? [], shells);
     const stateDir = resolve(options.stateDir ?? '.troupe');
+    const tools = await openTools(options, stateLayout(stateDir).memoryFile);
     mkdirSync(dirname(stateDir), { recursive: true });
     const state = openStateDir(stateDir);
     const journal = openSqliteJournal({
@@ -80,9 +78,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
         namedProviders: namedProviders(config),
         actorThreads: options.threads ?? config.runtime.actorThreads,
         computeThreads: options.computeThreads ?? config.runtime.computeThreads,
-        tools: catalogue.definitions,
-        hostTools: catalogue.hostTools,
-        shells,
+        tools,
         approve: options.onApproval === undefined ? null : askerOf(options.onApproval),
         onThreadLost: (what, detail) =>
           options.onLog?.('warn', `a ${what} thread ended: ${detail}`),

@@ -17,6 +17,7 @@ import { invariant } from './base/invariant.ts';
 import type { Random } from './base/random.ts';
 import { computeOutcome } from './compute-outcome.ts';
 import { IsolatedActors } from './isolated-actors.ts';
+import type { OwnTools } from './own-tools.ts';
 import type { AgentBrief, ComputeJob, FromAgent, ToAgent } from './runtime/core/agent-protocol.ts';
 import type { ProviderEntry } from './runtime/core/model.ts';
 import { resultsFolderOf, withOwnResults } from './runtime/core/own-results.ts';
@@ -28,8 +29,6 @@ import { writeTaskFile } from './task-file.ts';
 import { threadEntry } from './thread-entry.ts';
 import type { ActorHostSetup } from './threads/actor-host.ts';
 import { invokeNamed } from './tools/invoke-named.ts';
-import type { AnyTool } from './tools/invoke-tool.ts';
-import type { Shells } from './tools/shell.ts';
 
 /** How often the model thread may be replaced before troupe gives up on it. */
 const MODEL_RESTARTS = { restartsMax: 3, periodMs: 60_000 };
@@ -63,11 +62,7 @@ export interface LocalEngineOptions {
   readonly namedProviders: readonly string[];
   readonly actorThreads: number;
   readonly computeThreads: number;
-  readonly tools: ReadonlyMap<string, ToolDefinition>;
-  /** Tools that run on the host's thread, by name. */
-  readonly hostTools: ReadonlyMap<string, AnyTool>;
-  /** Every child process of this host. */
-  readonly shells: Shells;
+  readonly tools: OwnTools;
   readonly approve: EnginePort['approve'];
   /** A thread died: for the log. */
   readonly onThreadLost: (what: string, detail: string) => void;
@@ -108,7 +103,7 @@ export class LocalEngine implements EnginePort {
     this.clock = options.clock;
     this.random = options.random;
     this.approve = options.approve;
-    for (const [name, { module, place }] of options.tools) {
+    for (const [name, { module, place }] of options.tools.definitions) {
       if (module !== undefined && place === 'actor') this.#modules[name] = { ...module };
     }
     this.#model = this.#startModel();
@@ -156,7 +151,7 @@ export class LocalEngine implements EnginePort {
 
   async compute(job: ComputeJob, signal: AbortSignal): Promise<ToolOutcome> {
     let partial = '';
-    const reads = this.#options.tools.get(job.name)?.effect === 'read';
+    const reads = this.#options.tools.definitions.get(job.name)?.effect === 'read';
     const scoped = { ...job, scope: this.#scopeFor(job.runId, job.scope) };
     const outcome = await this.#computePool().run(scoped, {
       signal,
@@ -176,7 +171,7 @@ export class LocalEngine implements EnginePort {
     context: ToolContext<AbortSignal>,
     timeoutMs: number,
   ): Promise<ToolOutcome> {
-    const find = async () => this.#options.hostTools.get(name);
+    const find = async () => this.#options.tools.hostTools.get(name);
     const scope = this.#scopeFor(context.runId, context.scope);
     return invokeNamed(find, name, argsText, { ...context, scope }, timeoutMs);
   }
@@ -186,7 +181,7 @@ export class LocalEngine implements EnginePort {
   }
 
   tools(): ReadonlyMap<string, ToolDefinition> {
-    return this.#options.tools;
+    return this.#options.tools.definitions;
   }
 
   /** One file a result, below a folder named after its run; a frame that happens again after a crash writes it again. */
@@ -220,7 +215,7 @@ export class LocalEngine implements EnginePort {
       this.#actors?.close(),
       this.#isolated.close(),
       this.#compute?.close(),
-      this.#options.shells.endAll(),
+      this.#options.tools.close(),
     ]);
     await this.#model.close();
   }

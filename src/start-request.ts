@@ -10,6 +10,7 @@ import { type FileScope, plainScope } from './runtime/core/tool.ts';
 import { loadConfig } from './runtime/load-config.ts';
 import { freezeSecurity } from './runtime/resolve-run.ts';
 import type { RootRequest } from './runtime/root-request.ts';
+import { closedFiles, stateLayout } from './runtime/state-dir.ts';
 
 export interface StartRequest {
   /**
@@ -214,7 +215,7 @@ export function rootRequest(
     security: freezeSecurity(
       request.principal ?? userInfo().username,
       request.orgPosition ?? null,
-      initiatorFiles(request, workspaceDir, [statePath]),
+      initiatorFiles(request, workspaceDir, statePath),
     ),
     workspaceDir,
     maxTurns: request.maxTurns ?? null,
@@ -223,10 +224,13 @@ export function rootRequest(
 }
 
 /** The initiator's file policy: what the caller said of it, and nothing more than troupe's own state besides. */
-function initiatorFiles(
-  request: StartRequest,
-  workspaceDir: string,
-  protectedPaths: readonly string[],
-): FileScope {
-  return { ...plainScope(workspaceDir, false), ...request.files, protected: protectedPaths };
+function initiatorFiles(request: StartRequest, workspaceDir: string, statePath: string): FileScope {
+  const { files = {} } = request;
+  const closed = closedFiles(stateLayout(statePath));
+  return {
+    ...plainScope(workspaceDir, false),
+    ...files,
+    forbidden: [...(files.forbidden ?? []), ...closed],
+    protected: [statePath],
+  };
 }

@@ -1,4 +1,4 @@
-export type ThreadName = 'actor-host' | 'compute' | 'journal' | 'model';
+export type ThreadName = 'actor-host' | 'compute' | 'journal' | 'memory' | 'model';
 
 const fromSource = import.meta.url.endsWith('.ts');
 

@@ -2,8 +2,7 @@ import { Fault } from './base/fault.ts';
 import type { ToolDefinition } from './runtime/core/tool.ts';
 import type { AnyTool } from './tools/invoke-tool.ts';
 import { toolsOfModule } from './tools/load-tool-module.ts';
-import { BUILTIN_TOOLS, definitionOf, hostTools } from './tools/registry.ts';
-import type { Shells } from './tools/shell.ts';
+import { BUILTIN_TOOLS, definitionOf } from './tools/registry.ts';
 
 /** Names that belong to the runtime itself. */
 const CONTROL_NAMES = ['agents', 'delegate', 'plan', 'spawn_subagent', 'submit_review'];
@@ -16,16 +15,16 @@ export interface ToolCatalogue {
 }
 
 /**
- * The built-in tools, those of the modules, and the closures.
+ * The built-in tools, those of the modules, and the closures. `own`: the code of the built-in ones that run on this thread.
  * @throws Fault `tool.invalid` for a module that cannot be used, or a name that is taken.
  */
 export async function gatherTools(
   modules: readonly (string | URL)[],
   closures: readonly AnyTool[],
-  shells: Shells,
+  own: ReadonlyMap<string, AnyTool>,
 ): Promise<ToolCatalogue> {
   const definitions = new Map<string, ToolDefinition>();
-  const onHost = new Map<string, AnyTool>(hostTools(shells));
+  const onHost = new Map<string, AnyTool>(own);
   for (const definition of BUILTIN_TOOLS) definitions.set(definition.name, definition);
   for (const each of modules) {
     const url = String(each);

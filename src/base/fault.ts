@@ -20,6 +20,8 @@ export type FaultCode =
   | 'journal.corrupt'
   | 'journal.unwritable'
   | 'mailbox.full'
+  | 'memory.not-found'
+  | 'memory.unusable'
   | 'model.aborted'
   | 'model.malformed'
   | 'model.rate-limited'

@@ -13,6 +13,7 @@ import { cronStartCommand } from './cron-start.ts';
 import { doctorCommand } from './doctor.ts';
 import { initCommand } from './init.ts';
 import { logCommand } from './log.ts';
+import { memoryForgetCommand, memoryListCommand } from './memory.ts';
 import { noteCommand } from './note.ts';
 import { psCommand } from './ps.ts';
 import { resumeCommand } from './resume.ts';
@@ -79,6 +80,7 @@ function programOf(terminal: Terminal, ended: (code: number) => void): Command {
   addViews(program, run);
   addSteering(program, run);
   addCron(program, run);
+  addMemory(program, run);
   addConfiguration(program, run);
   addLater(program, terminal, ended);
   return program;
@@ -171,6 +173,22 @@ function addCron(program: Command, run: Runner): void {
     .option('--count <times>', 'how many times', positive, 5)
     .action((job: string, options: { count: number }) =>
       run((context) => cronNextCommand(context, { ...options, job })),
+    );
+}
+
+function addMemory(program: Command, run: Runner): void {
+  const memory = program
+    .command('memory')
+    .description('list what the agents remember, or take something away')
+    .option('--agent <id>', 'only of this agent')
+    .action((options: { agent?: string }) => run((context) => memoryListCommand(context, options)));
+  memory
+    .command('forget')
+    .description('take one memory away')
+    .argument('<agent>', 'whose it is')
+    .argument('<key>', 'its key')
+    .action((agent: string, key: string) =>
+      run((context) => memoryForgetCommand(context, { agent, key })),
     );
 }
 

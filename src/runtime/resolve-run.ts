@@ -12,15 +12,10 @@ import {
   type RuntimeProfile,
 } from './core/config.ts';
 import type { CronOrigin } from './core/cron.ts';
+import type { MemoryIdentity } from './core/memory.ts';
 import type { ProviderEntry } from './core/model.ts';
 import { type Narrowing, narrowingOf, type Rights, withinNarrowings } from './core/narrowing.ts';
-import type {
-  BudgetLimits,
-  RunMemory,
-  RunOrigin,
-  RunSpec,
-  SecurityContext,
-} from './core/run-spec.ts';
+import type { BudgetLimits, RunOrigin, RunSpec, SecurityContext } from './core/run-spec.ts';
 import type { FileScope, ToolDefinition } from './core/tool.ts';
 import { toolsOfRun } from './core/tools-of-run.ts';
 import { realScope } from './real-scope.ts';
@@ -169,7 +164,7 @@ function rightsOf(
 }
 
 /** SPEC X4, S1: a sub-agent writes as its parent. */
-function memoryOf(agent: AgentConfig, { parent, origin }: RunRequest): RunMemory {
+function memoryOf(agent: AgentConfig, { parent, origin }: RunRequest): MemoryIdentity {
   const own = (origin === 'subagent' ? parent?.memory?.own : undefined) ?? agent.id;
   return { own, readable: [...new Set([own, ...agent.readMemoryFrom])] };
 }

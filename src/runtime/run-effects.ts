@@ -184,7 +184,7 @@ export class RunEffects {
         : engine.runHostTool(
             call.name,
             call.args_text,
-            { ...about, signal: abort.signal, progress: () => undefined },
+            { ...about, memory: spec.memory, signal: abort.signal, progress: () => undefined },
             timeoutMs,
           );
     void running.then(done);

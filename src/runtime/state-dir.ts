@@ -30,6 +30,7 @@ export interface StateLayout {
   /** Absolute, without symlinks. */
   readonly path: string;
   readonly journalFile: string;
+  readonly memoryFile: string;
   /** Where the host listens (SPEC K2); short enough for a Unix socket, so not always inside `path`. */
   readonly socketFile: string;
   readonly resultsDir: string;
@@ -90,6 +91,7 @@ export function stateLayout(path: string): StateLayout {
   return {
     path: absolute,
     journalFile: join(absolute, 'journal.db'),
+    memoryFile: join(absolute, 'memory.db'),
     socketFile: socketPath(absolute),
     resultsDir: join(absolute, 'results'),
     hostFile: join(absolute, 'host.json'),
@@ -209,4 +211,9 @@ function unusable(path: string, why: string): Fault {
 
 function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}
+
+/** What no tool may read either: the records of every run and the memories of every agent. */
+export function closedFiles({ journalFile, memoryFile }: StateLayout): readonly string[] {
+  return [journalFile, memoryFile].flatMap((file) => [file, `${file}-wal`, `${file}-shm`]);
 }

@@ -2,6 +2,7 @@ import type { Tool, ToolDefinition } from '../runtime/core/tool.ts';
 import { actorTools } from './actor-tools.ts';
 import { CODE_STATS_DEFINITION, FIND_DUPLICATES_DEFINITION } from './compute-definitions.ts';
 import type { AnyTool } from './invoke-tool.ts';
+import { MEMORY_DEFINITIONS } from './memory-tools.ts';
 import type { Shells } from './shell.ts';
 import { SHELL_DEFINITION } from './shell-definition.ts';
 
@@ -11,11 +12,15 @@ export const BUILTIN_TOOLS: readonly ToolDefinition[] = [
   CODE_STATS_DEFINITION,
   FIND_DUPLICATES_DEFINITION,
   SHELL_DEFINITION,
+  ...MEMORY_DEFINITIONS,
 ];
 
 /** The built-in tools that run on the host's thread, by name. */
-export function hostTools(shells: Shells): ReadonlyMap<string, AnyTool> {
-  return new Map([[shells.tool.name, shells.tool]]);
+export function hostTools(
+  shells: Shells,
+  memory: readonly AnyTool[],
+): ReadonlyMap<string, AnyTool> {
+  return new Map([shells.tool, ...memory].map((tool) => [tool.name, tool]));
 }
 
 /** A tool without its code: plain data that crosses a thread. */

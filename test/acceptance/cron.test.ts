@@ -250,6 +250,32 @@ describe('jobs of [[cron]]', () => {
     expect(ofType(place.events(), 'run.started')).toHaveLength(1);
   });
 
+  it('R10, X5: runs of jobs count among the root runs of their project’s day, and say so past the limit', async () => {
+    const place = await openPlace();
+    const base = configOf(
+      {
+        agents: { lead: { project: 'web' } },
+        blocks: { projects: { web: { daily_runs: 1 } } },
+      },
+      place.server.url,
+    );
+    const config = { ...base, cron: [hourly({ schedule: '0 13,14 * * *' })] };
+    const troupe = await place.open([], { config });
+    for (let hours = 0; hours < 25; hours += 1) {
+      place.clock.turn(HOUR);
+      await idle(troupe);
+    }
+    await troupe.close();
+    const started = ofType(place.events(), 'run.started').map(({ ts }) => ts.slice(0, 13));
+    expect(started).toEqual(['2026-03-02T13', '2026-03-03T13']);
+    const refused = place.logged.filter(({ level }) => level === 'error').map(({ text }) => text);
+    expect(refused).toEqual([
+      expect.stringMatching(
+        /^cron job hourly, due at 2026-03-02T14:00:00.000Z, did not start: project 'web' has started 1 of 1 root runs today/,
+      ),
+    ]);
+  });
+
   it('S2, X5: a run of a job may spawn one level of sub-agents', async () => {
     const place = await openPlace();
     const seen: string[] = [];

@@ -53,7 +53,6 @@ prompt = "p"
       '11: runtime_profiles.t.strict_tool_parsing',
       '14: agents.a.skills',
       '15: agents.a.mcp_servers',
-      '16: agents.a.workspace.read_memory_from',
       '22: mcp_servers.m',
     ]);
     expect(warnings).toHaveLength(NOT_IN_FORCE.length);

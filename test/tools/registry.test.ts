@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { actorTools } from '../../src/tools/actor-tools.ts';
 import { computeTools } from '../../src/tools/compute-tools.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { memoryTools } from '../../src/tools/memory-tools.ts';
 import { BUILTIN_TOOLS, hostTools } from '../../src/tools/registry.ts';
 import { Shells } from '../../src/tools/shell.ts';
 
@@ -15,6 +16,9 @@ const EXPECTED = {
   code_stats: ['compute', 'read'],
   find_duplicates: ['compute', 'read'],
   shell: ['host', 'effectful'],
+  memory_store: ['host', 'idempotent'],
+  memory_recall: ['host', 'read'],
+  memory_forget: ['host', 'idempotent'],
 };
 
 test('the built-in tools are these, each with its place and effect', () => {
@@ -23,8 +27,14 @@ test('the built-in tools are these, each with its place and effect', () => {
   expect(found).toHaveLength(Object.keys(EXPECTED).length);
 });
 
+const nobody = () => Promise.reject(new Error('not asked here'));
+
 test('every built-in tool has its code at its place, and nowhere else', () => {
-  const places = { actor: actorTools, compute: computeTools, host: hostTools(new Shells()) };
+  const places = {
+    actor: actorTools,
+    compute: computeTools,
+    host: hostTools(new Shells(), memoryTools(nobody, Date.now)),
+  };
   for (const [place, tools] of Object.entries(places)) {
     const names = BUILTIN_TOOLS.filter((tool) => tool.place === place).map(({ name }) => name);
     expect([...tools.keys()].sort()).toEqual(names.sort());

@@ -21,6 +21,7 @@ const USAGE_CODES: readonly FaultCode[] = [
   'agent.unusable',
   'argument.invalid',
   'config.invalid',
+  'memory.not-found',
   'scenario.invalid',
   'tool.invalid',
 ];

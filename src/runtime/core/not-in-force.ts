@@ -45,11 +45,6 @@ export const NOT_IN_FORCE: readonly NotInForce[] = [
     when: filled,
     words: `${LATER}: the agent gets no tools of MCP servers`,
   },
-  {
-    path: ['agents', '*', 'workspace', 'read_memory_from'],
-    when: filled,
-    words: `${LATER}: there is no memory to read`,
-  },
   { path: ['mcp_servers', '*'], words: `${LATER}: the server is not started` },
 ];
 

@@ -1,5 +1,6 @@
 import type { AgentConfig, Autonomy } from './config.ts';
 import type { CronOrigin } from './cron.ts';
+import type { MemoryIdentity } from './memory.ts';
 import type { ModelRef } from './model.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { FileScope, ToolScope } from './tool.ts';
@@ -31,14 +32,6 @@ export interface RunBudget extends BudgetLimits {
   readonly agent?: BudgetLimits;
   /** It draws from a bucket of its own and not from its caller's: an independent delegate (SPEC G8). */
   readonly own?: boolean;
-}
-
-/** Whose memory a run has (SPEC X4, S6). */
-export interface RunMemory {
-  /** The agent it writes as. */
-  readonly own: string;
-  /** The agents it may read, itself among them. */
-  readonly readable: readonly string[];
 }
 
 /**
@@ -104,7 +97,8 @@ export interface RunSpec {
   readonly require_approval_for_medium_risk?: boolean | undefined;
   /** Absent in journals of before: no limit. */
   readonly budget?: RunBudget | undefined;
-  readonly memory?: RunMemory | undefined;
+  /** Whose memory it has (SPEC X4, S6). Absent in journals of before: none. */
+  readonly memory?: MemoryIdentity | undefined;
   readonly scope: ToolScope;
   readonly security: SecurityContext;
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../base/json.ts';
+import type { MemoryIdentity } from './memory.ts';
 
 /** What a call that did not succeed left outside: nothing, its effect, or nobody knows. */
 export type Effect = 'none' | 'applied' | 'uncertain';
@@ -88,6 +89,8 @@ export interface ToolContext<Signal extends CancelSignal = CancelSignal> {
   readonly callKey: string;
   readonly signal: Signal;
   readonly scope: ToolScope;
+  /** Whose memory the run has; only tools on the host's thread are told. */
+  readonly memory?: MemoryIdentity | undefined;
   /** Keeps what was produced so far, so that a failing or cancelled call still shows it to the model. */
   progress(partialText: string): void;
 }
