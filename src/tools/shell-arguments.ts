@@ -149,9 +149,7 @@ class ArgumentJudge {
   }
 
   #named(call: ProgramCall, word: ShellWord, pattern: PathPattern): Failure | null {
-    if (this.#isKernel(pattern)) {
-      return refusal('outside_scope', word, 'is in a directory of the kernel');
-    }
+    if (this.#isKernel(pattern)) return kernel(word);
     if (pattern.isOpen) {
       if (this.#forbidden.length === 0 || TEXT_ONLY.has(call.name)) return null;
       const why = 'is decided only when it runs, and paths are forbidden here; write it out';
@@ -172,21 +170,35 @@ class ArgumentJudge {
     return pattern.isOpen || names.includes(null) || !HARMLESS.test(`/${names.join('/')}`);
   }
 
+  /** Where a link leads that does not look like it. */
+  #isKernelFile(real: string): boolean {
+    const isIn = (dirs: readonly string[]): boolean => dirs.some((dir) => isWithin(real, dir));
+    return (
+      isIn(KERNEL_DIRS) && !HARMLESS.test(real) && !isIn(this.#roots.filter((root) => root !== '/'))
+    );
+  }
+
   /** What is found where the pattern leads, links followed. */
   async #onDisk(word: ShellWord, pattern: PathPattern): Promise<Failure | null> {
-    if (pattern.isOpen || this.#forbidden.length + this.#own.length === 0) return null;
+    if (pattern.isOpen) return null;
+    const isNamedKernel = KERNEL_DIRS.some((dir) => mayReach(pattern, dir));
     for await (const real of this.#found(pattern.components)) {
       if (this.#lookups > LOOKUPS_MAX) {
         if (this.#forbidden.length === 0) return null;
         const why = `is one path too many: at most ${LOOKUPS_MAX} are looked up in one line`;
         return refusal('forbidden_path', word, why);
       }
-      if (this.#forbidden.some((dir) => mayBeWithin(real, dir))) return forbidden(word);
-      if (this.#own.some((dir) => mayBeWithin(real, dir))) return own(word);
-      const fault = await this.#linked(word, real);
+      const fault = await this.#realFault(word, real, isNamedKernel);
       if (fault !== null) return fault;
     }
     return null;
+  }
+
+  async #realFault(word: ShellWord, real: string, isNamedKernel: boolean): Promise<Failure | null> {
+    if (this.#forbidden.some((dir) => mayBeWithin(real, dir))) return forbidden(word);
+    if (this.#own.some((dir) => mayBeWithin(real, dir))) return own(word);
+    if (!isNamedKernel && this.#isKernelFile(real)) return kernel(word);
+    return this.#linked(word, real);
   }
 
   async #linked(word: ShellWord, real: string): Promise<Failure | null> {
@@ -246,6 +258,10 @@ function moveOf(text: string, next = ''): readonly string[] {
 
 function forbidden(word: ShellWord): Failure {
   return refusal('forbidden_path', word, 'is forbidden (forbidden_paths)');
+}
+
+function kernel(word: ShellWord): Failure {
+  return refusal('outside_scope', word, 'is in a directory of the kernel');
 }
 
 function own(word: ShellWord): Failure {
