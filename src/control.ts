@@ -1,9 +1,11 @@
 /** What other processes of the same user may ask a host about its live runs (SPEC K2): both ends of it. */
 import { Fault, messageOf } from './base/fault.ts';
 import type { Json, JsonObject } from './base/json.ts';
+import type { ApprovalDecision } from './give-approval.ts';
 import type { CancelAnswer, Run } from './run.ts';
 import { endsRun } from './run.ts';
 import { isTerminal, type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
+import type { ApprovalRequest } from './runtime/engine.ts';
 import { followEvents } from './runtime/follow-events.ts';
 import type { Journal } from './runtime/journal.ts';
 import {
@@ -24,6 +26,8 @@ export interface ControlledHost {
   run(runId: string): Run | undefined;
   liveRunIds(): readonly string[];
   stats(): JsonObject;
+  approvals(): readonly ApprovalRequest[];
+  approve(id: string, decision: ApprovalDecision): Promise<void>;
   /** The socket could not be made: why, and what that means. */
   onUnreachable(text: string): void;
 }
@@ -31,7 +35,7 @@ export interface ControlledHost {
 /**
  * Answers on the host's socket until closed. Requests: `note {run_id, text, wait?}`, `cancel {run_id, reason?}`,
  * `follow {run_id, subtree?, after_seq?}` (a stream of events, each after it is committed, to the run's end), `live`,
- * `stats`. For a run that is not live here the journal decides between `run.ended` and `run.not-found`.
+ * `stats`, `approvals` (ids), `approve {approval_id, granted, why?}`. For a run that is not live here the journal decides between `run.ended` and `run.not-found`.
  * A host whose socket cannot be made still runs (some file systems have none); it is told, and nobody can reach it.
  */
 export async function serveControl(host: ControlledHost): Promise<{ close(): Promise<void> }> {
@@ -41,11 +45,13 @@ export async function serveControl(host: ControlledHost): Promise<{ close(): Pro
     ['follow', (params, call) => follow(host, params, call)],
     ['live', async () => [...host.liveRunIds()]],
     ['stats', async () => host.stats()],
+    ['approvals', async () => host.approvals().map(({ id }) => id)],
+    ['approve', (params) => approve(host, params)],
   ];
   try {
     return await serveSocket(host.socketFile, new Map(handlers));
   } catch (thrown) {
-    const lost = 'troupe note, cancel and log --follow cannot reach this host';
+    const lost = 'troupe note, cancel, approve, deny and log --follow cannot reach this host';
     host.onUnreachable(`${messageOf(thrown)}; ${lost}`);
     return { close: async () => undefined };
   }
@@ -62,6 +68,17 @@ async function cancel(host: ControlledHost, params: JsonObject): Promise<Json> {
   const run = await liveRun(host, textIn(params, 'run_id'));
   const reason = params['reason'] === undefined ? undefined : textIn(params, 'reason');
   return { run_id: run.id, answer: await run.cancel(reason) };
+}
+
+async function approve(host: ControlledHost, params: JsonObject): Promise<Json> {
+  const granted = params['granted'];
+  if (typeof granted !== 'boolean') {
+    throw new Fault('argument.invalid', '"granted" must be true or false');
+  }
+  const why = params['why'] === undefined ? {} : { why: textIn(params, 'why') };
+  const id = textIn(params, 'approval_id');
+  await host.approve(id, { granted, ...why });
+  return { approval_id: id, granted };
 }
 
 async function follow(
@@ -139,6 +156,10 @@ export interface HostClient {
   ): AsyncIterable<JournalEvent>;
   live(): Promise<readonly string[]>;
   stats(): Promise<JsonObject>;
+  /** Ids of the requests that it waits for. */
+  approvals(): Promise<readonly string[]>;
+  /** Resolves once the answer is on its disk. @throws Fault as `Troupe.approve`. */
+  approve(id: string, granted: boolean, why?: string): Promise<void>;
 }
 
 /** `signal` hangs up on whatever is being waited for. */
@@ -162,5 +183,9 @@ export function hostClient(stateDir: string, signal?: AbortSignal): HostClient {
     },
     live: async () => (await call('live')) as readonly string[],
     stats: async () => (await call('stats')) as JsonObject,
+    approvals: async () => (await call('approvals')) as readonly string[],
+    approve: async (approval_id, granted, why) => {
+      await call('approve', { approval_id, granted, ...(why === undefined ? {} : { why }) });
+    },
   };
 }

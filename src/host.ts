@@ -1,18 +1,17 @@
 // The composition root of a local host: the one place that names concrete journals, pools and tools. A `Troupe` owns its
 // state directory, its threads and its runs, and gives all of them back on `close`.
-import { mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { EventEmitter } from 'eventemitter3';
-import { systemClock } from './actors/system-clock.ts';
-import { askerOf } from './approval-asker.ts';
+import { ApprovalDesk } from './approval-desk.ts';
 import { Fault } from './base/fault.ts';
 import { cancelOnAbort } from './cancel-on-abort.ts';
 import { serveControl } from './control.ts';
 import { CronSchedule } from './cron-schedule.ts';
 import { drained, leftBelow } from './drained.ts';
-import { type LocalEngine, openLocalEngine } from './local-engine.ts';
+import { type ApprovalDecision, giveApproval } from './give-approval.ts';
+import { openHostEngine } from './host-engine.ts';
+import { openHostState } from './host-state.ts';
+import type { LocalEngine } from './local-engine.ts';
 import { lostRuns } from './lost-runs.ts';
-import { namedProviders } from './named-providers.ts';
 import { checkOpenOptions } from './open-options.ts';
 import { openTools } from './own-tools.ts';
 import type { Run } from './run.ts';
@@ -20,17 +19,15 @@ import { runHandle } from './run-handle.ts';
 import type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';
 import { type CronJob, type CronOrigin, jobOf, originOf } from './runtime/core/cron.ts';
 import type { RosterEntry } from './runtime/core/gate.ts';
+import type { ApprovalRequest } from './runtime/engine.ts';
 import type { Journal } from './runtime/journal.ts';
 import { loadConfig } from './runtime/load-config.ts';
 import { NoteReceipts } from './runtime/note-receipts.ts';
 import type { RunSupervisor } from './runtime/run-supervisor.ts';
 import { RunTree } from './runtime/run-tree.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
-import { openSqliteJournal } from './runtime/sqlite-journal.ts';
-import { openStateDir, type StateDir, stateLayout } from './runtime/state-dir.ts';
-import { systemRandom } from './runtime/system-random.ts';
+import { type StateDir, stateLayout } from './runtime/state-dir.ts';
 import { type ConfigSource, chooseAgent, rootRequest, type StartRequest } from './start-request.ts';
-import { threadEntry } from './thread-entry.ts';
 import type { TroupeEvents, TroupeOptions } from './troupe-options.ts';
 
 export type { TroupeEvents, TroupeOptions };
@@ -39,6 +36,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
   readonly #source: ConfigSource;
   readonly #state: StateDir;
   readonly #engine: LocalEngine;
+  readonly #desk: ApprovalDesk;
   readonly #tree: RunTree;
   readonly #receipts: NoteReceipts;
   readonly #cron: CronSchedule;
@@ -57,34 +55,18 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     const source = options.config ?? 'troupe.toml';
     const agents = options.agents ?? {};
     const config = loadConfig(source, { agents });
-    const stateDir = resolve(options.stateDir ?? '.troupe');
+    const stateDir = options.stateDir ?? '.troupe';
     const tools = await openTools(options, stateLayout(stateDir).memoryFile);
-    mkdirSync(dirname(stateDir), { recursive: true });
-    const state = openStateDir(stateDir);
-    const journal = openSqliteJournal({
-      file: state.journalFile,
-      entry: threadEntry('journal'),
-      sync: config.journal.sync,
-    });
+    const { state, journal } = openHostState(stateDir, config.journal.sync);
     let engine: LocalEngine | null = null;
     let troupe: Troupe | null = null;
     try {
-      engine = await openLocalEngine({
-        clock: options.clock ?? systemClock,
-        random: options.random ?? systemRandom,
-        journal,
-        resultsDir: state.resultsDir,
-        providers: [...config.providers.values()],
-        namedProviders: namedProviders(config),
-        actorThreads: options.threads ?? config.runtime.actorThreads,
-        computeThreads: options.computeThreads ?? config.runtime.computeThreads,
-        tools,
-        approve: options.onApproval === undefined ? null : askerOf(options.onApproval),
-        onThreadLost: (what, detail) =>
-          options.onLog?.('warn', `a ${what} thread ended: ${detail}`),
-        onTaskUnwritten: (words) => options.onLog?.('warn', words),
+      const desk = new ApprovalDesk(options.onApproval ?? null, options.approvals === 'wait');
+      engine = await openHostEngine(options, {
+        ...{ config, tools, journal, resultsDir: state.resultsDir },
+        approve: (request, told) => desk.ask(request, told),
       });
-      troupe = new Troupe({ config, source, agents }, state, engine, options);
+      troupe = new Troupe({ config, source, agents }, state, engine, desk, options);
       await troupe.#tree.recallBudgets();
       await troupe.#listen(options.onLog);
       if (options.resume === true) await troupe.resume();
@@ -103,12 +85,15 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     source: ConfigSource,
     state: StateDir,
     engine: LocalEngine,
+    desk: ApprovalDesk,
     options: TroupeOptions,
   ) {
     super();
     this.#source = source;
     this.#state = state;
     this.#engine = engine;
+    this.#desk = desk;
+    desk.tell(this);
     this.#tree = new RunTree({
       engine,
       config: source.config,
@@ -222,6 +207,20 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     return view;
   }
 
+  /** The calls of this host that wait for a person, in the order in which they asked. */
+  approvals(): readonly ApprovalRequest[] {
+    return this.#desk.pending();
+  }
+
+  /**
+   * A person's answer to one of them, by its `id`; resolves once it is on the disk. The first answer counts, and one that
+   * comes too late starts nothing.
+   * @throws Fault `approval.not-found`, `approval.settled`, `run.ended`, `argument.invalid`, `journal.unwritable`.
+   */
+  approve(id: string, decision: ApprovalDecision): Promise<void> {
+    return giveApproval(this.#desk, this.#engine.journal, id, decision);
+  }
+
   /** The configured agents, or those that `from` may delegate to, as the tool `agents` shows them (SPEC A1). */
   agents(): readonly AgentConfig[] {
     return [...this.#source.config.agents.values()];
@@ -275,6 +274,8 @@ export class Troupe extends EventEmitter<TroupeEvents> {
       run: (runId) => this.run(runId),
       liveRunIds: () => this.#tree.live().map((supervisor) => supervisor.runId),
       stats: () => this.stats(),
+      approvals: () => this.approvals(),
+      approve: (id, decision) => this.approve(id, decision),
       onUnreachable: (text) => onLog?.('warn', text),
     });
   }

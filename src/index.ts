@@ -1,6 +1,7 @@
 export type { ApprovalAsker } from './approval-asker.ts';
 export { Fault, type FaultCode, type RetryAdvice } from './base/fault.ts';
 export type { Json, JsonObject } from './base/json.ts';
+export type { ApprovalDecision } from './give-approval.ts';
 export { Troupe, type TroupeEvents, type TroupeOptions } from './host.ts';
 export type { CancelAnswer, Run, RunOutcome, SentNote } from './run.ts';
 export type { AgentConfig, ResolvedConfig } from './runtime/core/config.ts';

@@ -53,6 +53,10 @@ const OPTIONS: ReadonlyMap<string, Expectation> = new Map([
     },
   ],
   ['onApproval', callback],
+  [
+    'approvals',
+    { words: "'wait' or 'deny'", fits: (value) => value === 'wait' || value === 'deny' },
+  ],
   ['onLog', callback],
   ['clock', table],
   ['random', table],

@@ -1,6 +1,7 @@
 /** What a state directory tells without its host: read-only, beside one or without one (SPEC J6, K2). */
 import { existsSync } from 'node:fs';
 import { Fault } from './base/fault.ts';
+import { APPROVAL_BOOK_TYPES, ApprovalBook } from './runtime/core/approval-book.ts';
 import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
 import { rootOf } from './runtime/core/run-id.ts';
 import { CRON_TYPES } from './runtime/cron-history.ts';
@@ -26,6 +27,8 @@ export interface Viewer {
   tree(runId: string): Seen<RunTreeView>;
   /** In the order of the journal. @throws Fault `journal.corrupt` after what precedes the damage. */
   events(filter?: EventFilter): Iterable<JournalEvent>;
+  /** Every request for an approval, and what became of it. */
+  approvals(): Seen<ApprovalBook>;
   close(): void;
 }
 
@@ -61,6 +64,11 @@ export function openViewer(stateDir: string): Viewer {
       throw damage ?? noSuchRun(runId);
     },
     events: (filter) => reader.read(filter),
+    approvals: () => {
+      const book = new ApprovalBook();
+      const read = reader.read({ types: APPROVAL_BOOK_TYPES });
+      return { value: book, damage: readAll(read, (event) => book.see(event)) };
+    },
     close: () => reader.close(),
   };
 }

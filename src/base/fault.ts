@@ -10,6 +10,8 @@ export type FaultCode =
   | 'actor.not-ready'
   | 'agent.not-found'
   | 'agent.unusable'
+  | 'approval.not-found'
+  | 'approval.settled'
   | 'argument.invalid'
   | 'channel.lost'
   | 'config.invalid'

@@ -3,6 +3,7 @@ import { nextTimes } from '../cron-look.ts';
 import { Troupe } from '../host.ts';
 import type { CronJob } from '../runtime/core/cron.ts';
 import { isTerminal, type JournalEvent } from '../runtime/core/event.ts';
+import { ownPrompt } from './approval-prompt.ts';
 import { checkedConfig } from './checked-config.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './core/exit-code.ts';
@@ -40,6 +41,7 @@ export async function cronStartCommand(context: Context): Promise<number> {
     const troupe = await Troupe.open({
       config: options.config,
       stateDir: options.state,
+      onApproval: ownPrompt(context, wallClock).ask,
       resume: true,
       cron: true,
       onLog: (level, text, fields) => {

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { Fault, messageOf } from '../base/fault.ts';
 import { agentsCommand } from './agents.ts';
+import { approvalsCommand } from './approvals.ts';
+import { answerCommand } from './approve.ts';
 import { cancelCommand } from './cancel.ts';
 import { checkCommand } from './check.ts';
 import { type Context, type GlobalOptions, LOG_LEVELS } from './context.ts';
@@ -22,7 +24,7 @@ import { Terminal } from './terminal.ts';
 import { treeCommand } from './tree.ts';
 
 /** Commands of SPEC section 14 that this version does not have; none of them is offered by the help. */
-const LATER = ['approve', 'deny', 'serve'];
+const LATER = ['serve'];
 
 /** Runs one command line. @returns the exit code (SPEC K1). */
 export async function runCli(argv: readonly string[]): Promise<number> {
@@ -79,6 +81,7 @@ function programOf(terminal: Terminal, ended: (code: number) => void): Command {
   addRuns(program, run);
   addViews(program, run);
   addSteering(program, run);
+  addApprovals(program, run);
   addCron(program, run);
   addMemory(program, run);
   addConfiguration(program, run);
@@ -152,6 +155,29 @@ function addSteering(program: Command, run: Runner): void {
     });
 }
 
+function addApprovals(program: Command, run: Runner): void {
+  program
+    .command('approvals')
+    .description('list the calls that wait for your approval')
+    .action(() => run(approvalsCommand));
+  program
+    .command('approve')
+    .description('let a call happen that waits for your approval')
+    .argument('<id>', 'its id, whole')
+    .action((id: string) =>
+      run((context) => answerCommand(context, { id, granted: true, reason: undefined })),
+    );
+  program
+    .command('deny')
+    .description('refuse a call that waits for your approval')
+    .argument('<id>', 'its id, whole')
+    .argument('[reason...]', 'why; the model reads it')
+    .action((id: string, words: readonly string[]) => {
+      const reason = words.length === 0 ? undefined : words.join(' ');
+      return run((context) => answerCommand(context, { id, granted: false, reason }));
+    });
+}
+
 function addCron(program: Command, run: Runner): void {
   const cron = program
     .command('cron')
@@ -216,15 +242,11 @@ function addLater(program: Command, terminal: Terminal, ended: (code: number) =>
       .allowUnknownOption()
       .helpOption(false)
       .action(() => {
-        terminal.say(`error: \`troupe ${name}\` comes with a later version; ${instead(name)}`);
+        const words = 'the library starts and follows runs from a program';
+        terminal.say(`error: \`troupe ${name}\` comes with a later version; ${words}`);
         ended(EXIT.usage);
       });
   }
-}
-
-function instead(name: string): string {
-  if (name === 'serve') return 'the library starts and follows runs from a program';
-  return 'a program decides through `onApproval`, a profile through auto_approve';
 }
 
 function positive(text: string): number {

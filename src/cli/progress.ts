@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import { progressLine, showsProgress } from './core/event-line.ts';
 import { modelWords } from './core/model-words.ts';
 import { safeLine } from './core/plain-text.ts';
+import { cutText } from './core/text-width.ts';
 import { treeLines } from './core/tree-rows.ts';
 import { LiveTree } from './live-tree.ts';
 
@@ -59,8 +60,14 @@ function liveProgress({ terminal }: Context, roots: readonly string[], clock: Cl
   // The cursor stays visible: a killed process could not bring it back.
   const draw = createLogUpdate(terminal.errStream, { showCursor: true });
   // Two lines less than there are: the header, and the cursor's own.
-  const live = new LiveTree(draw, () => lines(terminal.errRows - 2, true).join('\n'), clock);
-  terminal.drawBelow((line) => live.above(line));
+  const frame = () => {
+    const { question, errRows, errWidth } = terminal;
+    if (question === null) return lines(errRows - 2, true).join('\n');
+    const asked = terminal.paintErr('yellow', cutText(question, (errWidth ?? 80) - 1));
+    return [...lines(errRows - 3, true), asked].join('\n');
+  };
+  const live = new LiveTree(draw, frame, clock);
+  terminal.drawBelow(live);
   const recall = (event: JournalEvent): void => {
     if (!roots.includes(rootOf(event.run_id))) return;
     fold.see(event);

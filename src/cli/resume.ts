@@ -3,6 +3,7 @@ import type { Run, RunOutcome } from '../run.ts';
 import type { JournalEvent } from '../runtime/core/event.ts';
 import { rootOf } from '../runtime/core/run-id.ts';
 import { unfinishedIn } from '../viewer.ts';
+import { ownPrompt } from './approval-prompt.ts';
 import { backgroundEnds } from './background-ends.ts';
 import { checkedConfig } from './checked-config.ts';
 import type { Context } from './context.ts';
@@ -44,6 +45,7 @@ async function resumeIn(context: Context, signal: AbortSignal): Promise<readonly
   const troupe = await Troupe.open({
     config: options.config,
     stateDir: options.state,
+    onApproval: ownPrompt(context, wallClock).ask,
     onLog: (level, text) => log[level](text),
   });
   const early: JournalEvent[] = [];

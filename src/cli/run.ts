@@ -2,6 +2,7 @@ import { Troupe } from '../host.ts';
 import type { Run, RunOutcome } from '../run.ts';
 import type { JournalEvent } from '../runtime/core/event.ts';
 import { unfinishedIn } from '../viewer.ts';
+import { ownPrompt } from './approval-prompt.ts';
 import { backgroundEnds } from './background-ends.ts';
 import { checkedConfig } from './checked-config.ts';
 import type { Context } from './context.ts';
@@ -64,6 +65,7 @@ async function runIn(context: Context, start: Start, signal: AbortSignal): Promi
   const troupe = await Troupe.open({
     config: options.config,
     stateDir: options.state,
+    onApproval: ownPrompt(context, wallClock).ask,
     onLog: (level, text) => log[level](text),
   });
   const early: JournalEvent[] = [];

@@ -12,6 +12,13 @@ export type OutStream = NodeJS.WritableStream & {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Something that is redrawn in place at the foot of stderr. */
+export interface Foot {
+  /** Puts a line above it. */
+  above(line: string): void;
+  changed(): void;
+}
+
 export class Terminal {
   readonly paintOut: Paint;
   readonly paintErr: Paint;
@@ -21,7 +28,8 @@ export class Terminal {
   readonly #err: OutStream;
   readonly #gone = new AbortController();
   #fault: Error | null = null;
-  #above: ((line: string) => void) | null = null;
+  #foot: Foot | null = null;
+  #question: string | null = null;
 
   constructor(out: OutStream, err: OutStream, env: Environment) {
     this.#out = out;
@@ -80,12 +88,23 @@ export class Terminal {
 
   /** Anything else: a line on stderr, above what is being redrawn there. */
   say(line: string): void {
-    if (this.#above === null) this.#err.write(`${line}\n`);
-    else this.#above(line);
+    if (this.#foot === null) this.#err.write(`${line}\n`);
+    else this.#foot.above(line);
   }
 
   /** While something is redrawn at the foot of stderr, lines go through it. */
-  drawBelow(above: ((line: string) => void) | null): void {
-    this.#above = above;
+  drawBelow(foot: Foot | null): void {
+    this.#foot = foot;
+  }
+
+  /** What a person is asked now, below everything else; whoever redraws the foot of stderr shows it there. */
+  get question(): string | null {
+    return this.#question;
+  }
+
+  ask(question: string | null): void {
+    this.#question = question;
+    if (this.#foot !== null) this.#foot.changed();
+    else if (question !== null) this.#err.write(`${question}\n`);
   }
 }

@@ -12,11 +12,11 @@ import type {
   ToAgent,
 } from './core/agent-protocol.ts';
 import type { FromModel } from './core/model.ts';
-import type { ToolSpec } from './core/tool.ts';
+import type { ToolScope, ToolSpec } from './core/tool.ts';
 
 /** The tools of an actor thread, as its entry wires them. */
 export interface HostTools extends Pick<AgentThread, 'run'> {
-  check(spec: ToolSpec, argsText: string): CallCheck;
+  check(spec: ToolSpec, argsText: string, scope: ToolScope): CallCheck;
 }
 
 /** All agents' actors of one thread, and their one line to the model thread. */
@@ -34,7 +34,7 @@ export function openAgentHost(
       model.send({ kind: 'open-shared', runId, brief: briefs.share(brief) }),
     check: (brief, call) => {
       const spec = brief.tools.find((each) => each.name === call.name);
-      if (spec !== undefined) return tools.check(spec, call.argsText);
+      if (spec !== undefined) return tools.check(spec, call.argsText, brief.scope);
       return { ok: false, errorType: 'unknown_tool', error: `Unknown tool: ${call.name}` };
     },
     run: tools.run,

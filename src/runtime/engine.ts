@@ -21,11 +21,15 @@ export interface AgentListener {
 }
 
 export interface ApprovalRequest {
+  /** What answers name it by: the id of its `approval.requested` event, unique in the journal, the same after a restart. */
+  readonly id: string;
   readonly runId: string;
   readonly agentId: string;
   readonly callId: string;
   readonly tool: string;
   readonly args: JsonObject;
+  /** Milliseconds since the epoch at which it is denied if nobody has answered (SPEC R11). */
+  readonly expiresAtMs: number;
 }
 
 export interface ApprovalAnswer {
@@ -67,8 +71,12 @@ export interface EnginePort {
    * says that it runs. A state that is a last one stays. Never rejects: the journal has it all.
    */
   exportTask(resultsDir: string, record: TaskRecord, how: 'make' | 'amend'): Promise<void>;
-  /** Asks a person; `null` where nobody could answer. */
-  readonly approve:
-    | ((request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>)
-    | null;
+  /**
+   * Asks a person; `told` is called at most once. Returns how to take the question back, after which it is not called;
+   * `null` where nobody could answer.
+   */
+  approve(
+    request: ApprovalRequest,
+    told: (answer: ApprovalAnswer) => void,
+  ): ((reason: Error) => void) | null;
 }

@@ -86,8 +86,7 @@ function toolVerdict(
     const offered = spec.tools.length === 0 ? '(none)' : spec.tools.join(', ');
     return refused('unknown_tool', `Unknown tool: ${name}. Available tools: ${offered}`);
   }
-  const need = approvalNeed(spec, name, definition.effect);
-  if (need === 'refuse') {
+  if (approvalNeed(spec, name, definition.effect) === 'refuse') {
     return refused(
       'read_only',
       `Security policy: read-only mode, cannot perform '${name}' (risk profile "${spec.risk_profile}" has autonomy = "read_only")`,
@@ -101,7 +100,8 @@ function toolVerdict(
   }
   if (!check.ok) return refused(check.errorType, check.error);
   const { effect, place } = definition;
-  return { kind: 'tool', place, effect, approval: need === 'ask' };
+  const asks = approvalNeed(spec, name, effect, check.risk) === 'ask';
+  return { kind: 'tool', place, effect, approval: asks };
 }
 
 function agentsVerdict(tree: RunTree, spec: RunSpec, check: CallCheck): CallVerdict {

@@ -122,7 +122,10 @@ function doingOf(state: RunState): string {
   if (state.phase === 'asking') return 'model';
   const running = state.calls.filter((call) => call.status === 'running');
   const asking = state.calls.filter((call) => call.status === 'asking');
-  const names = [...running.map((call) => call.name), ...asking.map((call) => `${call.name}?`)];
+  const names = [
+    ...running.map((call) => call.name),
+    ...asking.map((call) => `approval of ${call.name}`),
+  ];
   return [...new Set(names)].join(', ');
 }
 

@@ -3,6 +3,7 @@ import { serveActors } from '../actors/actor-host.ts';
 import { openAgentHost } from '../runtime/agent-host.ts';
 import { resultsFolderOf, withOwnResults } from '../runtime/core/own-results.ts';
 import { actorTools } from '../tools/actor-tools.ts';
+import { riskOfCall } from '../tools/call-risk.ts';
 import { checkArguments } from '../tools/check-arguments.ts';
 import { invokeNamed } from '../tools/invoke-named.ts';
 import { loadToolModule } from '../tools/load-tool-module.ts';
@@ -18,9 +19,11 @@ export interface ActorHostSetup {
 
 export default serveActors((setup: ActorHostSetup) =>
   openAgentHost(setup.modelPort, {
-    check: (spec, argsText) => {
+    check: (spec, argsText, scope) => {
       const checked = checkArguments(spec, argsText);
-      return checked.ok ? { ok: true } : checked;
+      if (!checked.ok) return checked;
+      const risk = riskOfCall(spec.name, checked.args, scope);
+      return risk === null ? { ok: true } : { ok: true, risk };
     },
     run: (name, argsText, context, timeoutMs) => {
       const find = async () => {

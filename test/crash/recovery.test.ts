@@ -126,7 +126,7 @@ describe('a run that is taken up again', () => {
     ]);
   });
 
-  it('X3, J5: asks again for an approval that nobody had given, and acts once', async () => {
+  it('X3, J5: asks again, under the same id, for an approval that nobody had given, and acts once', async () => {
     const site = await killed(
       { agents: { lead: {} }, risk: { autonomy: 'supervised' } },
       ({ turn, results }, here) => {
@@ -139,15 +139,51 @@ describe('a run that is taken up again', () => {
     const asked: string[] = [];
     await finish(site, {
       onApproval: (request) => {
-        asked.push(request.tool);
+        asked.push(`${request.tool} ${request.id}`);
         return true;
       },
     });
-    expect(asked).toEqual(['waits_acting']);
     const events = site.events();
-    expect(ofType(events, 'approval.requested')).toHaveLength(1);
+    const [requested, ...more] = ofType(events, 'approval.requested');
+    expect(more).toEqual([]);
+    expect(asked).toEqual([`waits_acting ${requested?.event_id}`]);
     expect(ofType(events, 'approval.granted')).toHaveLength(1);
     expect(ofType(events, 'run.completed')[0]?.data).toMatchObject({ answer: 'then: waited' });
+  });
+
+  it('X3, J5: does not ask again for an approval that was given and not yet acted on', async () => {
+    const act = (here: Site, name: string) => ({
+      name: 'waits_acting',
+      args: { began: here.file(`began-${name}`), until: here.file(`began-second`) },
+    });
+    const approve = { type: 'approval.requested', do: 'approve' } as const;
+    let told: readonly string[] = [];
+    const site = await killed(
+      {
+        agents: { lead: {} },
+        risk: { autonomy: 'supervised' },
+        runtime: { parallel_tools: false },
+      },
+      ({ turn, results }, here) => {
+        if (turn === 1) return calls(act(here, 'first'), act(here, 'second'));
+        told = results;
+        return 'done';
+      },
+      {
+        ...GO,
+        when: [approve, approve, { type: 'approval.granted', has: 'turn-1/call-2', do: 'die' }],
+      },
+    );
+    const begun = ofType(site.events(), 'tool.started').map(({ frame_id }) => frame_id);
+    expect(begun).toEqual(['turn-1/call-1']);
+    await finish(site, {
+      onApproval: () => {
+        throw new Error('it was asked again');
+      },
+    });
+    expect(told[0]).toContain('Interrupted: the host was lost');
+    expect(told[1]).toBe('waited');
+    expect(ofType(site.events(), 'approval.requested')).toHaveLength(2);
   });
 
   it('N1, J5: reads a note that it had got and not read', async () => {

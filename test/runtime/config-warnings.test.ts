@@ -46,7 +46,6 @@ prompt = "p"
     expect(
       warnings.map((line) => line.replace(/: accepted, but not in force in this version.*/, '')),
     ).toEqual([
-      '8: risk_profiles.r.require_approval_for_medium_risk',
       '4: providers.models.scripted.s.fallback',
       '3: providers.models.scripted.s.native_tools',
       '10: runtime_profiles.t.isolation',

@@ -31,7 +31,7 @@ export interface Script {
     readonly type: string;
     /** What the event's JSON must hold; default anything. */
     readonly has?: string;
-    readonly do: 'die' | 'note' | 'cancel';
+    readonly do: 'die' | 'note' | 'cancel' | 'approve';
     readonly words?: string;
   }[];
 }

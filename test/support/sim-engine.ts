@@ -1,4 +1,4 @@
-import { Fault } from '../../src/base/fault.ts';
+import { Fault, messageOf } from '../../src/base/fault.ts';
 import type { AgentBrief, AgentInit, ComputeJob } from '../../src/runtime/core/agent-protocol.ts';
 import type { JournalEvent } from '../../src/runtime/core/event.ts';
 import type { Message } from '../../src/runtime/core/message.ts';
@@ -37,7 +37,7 @@ export interface SimOptions {
   /** Of the hosts before this one, to go on with. */
   readonly log?: SimLog;
   /** In place of an answer by chance. */
-  readonly approve?: EnginePort['approve'];
+  readonly approve?: Approve;
   /** Milliseconds that a request or a call takes, in place of a time by chance. */
   readonly delayMs?: (what: 'ask' | 'run') => number;
   /** What an earlier host had committed. */
@@ -45,6 +45,8 @@ export interface SimOptions {
   /** The time at which this host begins. */
   readonly nowMs?: number;
 }
+
+type Approve = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
 /** Threads that runs share. */
 const THREADS = 2;
@@ -57,7 +59,6 @@ export class SimEngine implements EnginePort {
   readonly random: Seeded;
   readonly faults: Faults;
   readonly journal: SimJournal;
-  readonly approve: EnginePort['approve'];
   readonly live = new Set<SimAgent>();
   readonly threads = Array.from({ length: THREADS }, () => new SimThread());
   readonly options: SimOptions;
@@ -80,9 +81,6 @@ export class SimEngine implements EnginePort {
       return true;
     });
     this.#host = this.log.hostEnds.length;
-    const byChance: EnginePort['approve'] = (request, signal) => this.#approve(request, signal);
-    const approve = this.faults.approval === 'nobody' ? null : byChance;
-    this.approve = options.approve ?? approve;
   }
 
   openAgent(
@@ -111,6 +109,20 @@ export class SimEngine implements EnginePort {
     context: ToolContext<AbortSignal>,
   ): Promise<ToolOutcome> {
     return this.#elsewhere(name, context.callKey, context.signal);
+  }
+
+  approve(
+    request: ApprovalRequest,
+    told: (answer: ApprovalAnswer) => void,
+  ): ((reason: Error) => void) | null {
+    const byChance: Approve = (...asked) => this.#approve(...asked);
+    const ask = this.options.approve ?? (this.faults.approval === 'nobody' ? null : byChance);
+    if (ask === null) return null;
+    const abort = new AbortController();
+    ask(request, abort.signal).then(told, (thrown: unknown) =>
+      told({ granted: false, by: 'runtime', why: `asking failed: ${messageOf(thrown)}` }),
+    );
+    return (reason) => abort.abort(reason);
   }
 
   tools(): ReadonlyMap<string, ToolDefinition> {

@@ -44,9 +44,12 @@ export type ToAgent =
   | { readonly kind: 'abort-ask'; readonly turn: number }
   | { readonly kind: 'abort-run'; readonly turn: number; readonly call: number };
 
+/** How much harm a call could do, where its tool can tell: for now the command lines of `shell`. */
+export type CallRisk = 'low' | 'medium' | 'high';
+
 /** What the actor's check of one call's arguments found. */
 export type CallCheck =
-  | { readonly ok: true }
+  | { readonly ok: true; readonly risk?: CallRisk }
   | { readonly ok: false; readonly errorType: string; readonly error: string };
 
 /** From an actor to its supervisor. Every `ask` and every `run` is answered exactly once, also when aborted. */

@@ -16,10 +16,6 @@ const filled = (value: unknown): boolean => Array.isArray(value) && value.length
 /** The one list of them: `troupe check` and `troupe run` print it, so that no limit is quietly ignored. */
 export const NOT_IN_FORCE: readonly NotInForce[] = [
   {
-    path: ['risk_profiles', '*', 'require_approval_for_medium_risk'],
-    words: `${LATER}: commands are not sorted into medium risk`,
-  },
-  {
     path: ['providers', 'models', '*', '*', 'fallback'],
     when: filled,
     words: `${LATER}: only the entry itself is asked`,

@@ -94,6 +94,7 @@ export interface RunSpec {
   readonly auto_approve: readonly string[];
   readonly always_ask: readonly string[];
   readonly require_tool_approval: boolean;
+  /** Absent in journals of before: true. */
   readonly require_approval_for_medium_risk?: boolean | undefined;
   /** Absent in journals of before: no limit. */
   readonly budget?: RunBudget | undefined;

@@ -28,6 +28,10 @@ troupe.journal.subscribe((events) => {
     if (at === -1) continue;
     const [{ do: deed, words }] = pending.splice(at, 1);
     if (deed === 'die') die();
+    if (deed === 'approve') {
+      void troupe.approve(event.event_id, { granted: true });
+      continue;
+    }
     for (const run of runs) void (deed === 'note' ? run.note(words) : run.cancel(words));
   }
 });
