@@ -97,6 +97,8 @@ interface Standing {
 
 class ArgumentJudge {
   readonly #forbidden: readonly string[];
+  /** Without those that are closed because they are troupe's own: these are refused by name only. */
+  readonly #kept: readonly string[];
   readonly #own: readonly string[];
   readonly #roots: readonly string[];
   readonly #names: ForbiddenNames;
@@ -109,7 +111,9 @@ class ArgumentJudge {
   constructor(scope: ToolScope, { risk }: Accepted, { values, bases, home }: Standing) {
     const { files } = scope;
     this.#forbidden = [...new Set(files.flatMap(({ forbidden }) => forbidden))];
-    this.#own = risk.risk === 'low' ? [] : [...new Set(files.flatMap((each) => each.protected))];
+    const own = files.flatMap((each) => each.protected);
+    this.#kept = this.#forbidden.filter((path) => !own.some((dir) => isWithin(path, dir)));
+    this.#own = risk.risk === 'low' ? [] : [...new Set(own)];
     this.#roots = files.flatMap((each) => [
       each.workspaceDir,
       ...each.roots,
@@ -134,31 +138,31 @@ class ArgumentJudge {
         if (fault !== null) return fault;
       }
     }
-    if (this.#forbidden.length === 0 || !/file:\//i.test(word.text)) return null;
+    if (this.#kept.length === 0 || !/file:\//i.test(word.text)) return null;
     return refusal('forbidden_path', word, 'names a file by its URL, which cannot be judged here');
   }
 
   /** A program that reads all below a directory, and is given none, starts where the line does. */
   place(call: ProgramCall): Failure | null {
-    if (this.#forbidden.length === 0 || !readsBelow(call)) return null;
+    if (this.#kept.length === 0 || !readsBelow(call)) return null;
     const isPlace = ({ text }: ShellWord): boolean =>
       !text.startsWith('-') && this.#bases.some((base) => existsSync(resolve(base, text)));
     if (call.args.some((word) => word.isGlob || word.isDynamic || isPlace(word))) return null;
-    const held = this.#forbidden.find((dir) => this.#bases.some((base) => isWithin(dir, base)));
+    const held = this.#kept.find((dir) => this.#bases.some((base) => isWithin(dir, base)));
     return held === undefined ? null : below(call, 'the workspace');
   }
 
   #named(call: ProgramCall, word: ShellWord, pattern: PathPattern): Failure | null {
     if (this.#isKernel(pattern)) return kernel(word);
     if (pattern.isOpen) {
-      if (this.#forbidden.length === 0 || TEXT_ONLY.has(call.name)) return null;
+      if (this.#kept.length === 0 || TEXT_ONLY.has(call.name)) return null;
       const why = 'is decided only when it runs, and paths are forbidden here; write it out';
       return refusal('forbidden_path', word, why);
     }
     if (this.#forbidden.some((dir) => mayReach(pattern, dir))) return forbidden(word);
     if (this.#own.some((dir) => mayReach(pattern, dir))) return own(word);
     if (!readsBelow(call)) return null;
-    const isOver = [...this.#forbidden, ...KERNEL_DIRS].some((dir) => mayHold(pattern, dir));
+    const isOver = [...this.#kept, ...KERNEL_DIRS].some((dir) => mayHold(pattern, dir));
     const isAt = KERNEL_DIRS.some((dir) => mayReach(pattern, dir));
     return isOver || isAt ? below(call, JSON.stringify(word.text)) : null;
   }
@@ -184,7 +188,7 @@ class ArgumentJudge {
     const isNamedKernel = KERNEL_DIRS.some((dir) => mayReach(pattern, dir));
     for await (const real of this.#found(pattern.components)) {
       if (this.#lookups > LOOKUPS_MAX) {
-        if (this.#forbidden.length === 0) return null;
+        if (this.#kept.length === 0) return null;
         const why = `is one path too many: at most ${LOOKUPS_MAX} are looked up in one line`;
         return refusal('forbidden_path', word, why);
       }

@@ -190,10 +190,37 @@ describe('X1: where nothing is forbidden', () => {
     'cat /proc/cpuinfo > /dev/null',
     'ls /proc > /dev/null',
     'touch troupe.txt',
+    'touch *',
+    'touch */*',
   ])('%s runs', async (command) => {
     expect(await run(command, { protected: [join(box.ws, '.troupe')] })).toMatchObject({
       ok: true,
     });
+  });
+});
+
+describe('X1: files that are closed because they are troupe’s own', () => {
+  const closed = (): Partial<FileScope> => ({
+    forbidden: [join(box.ws, '.troupe/journal.db')],
+    protected: [join(box.ws, '.troupe')],
+  });
+
+  test.each([
+    'cat .troupe/journal.db',
+    'cat .tr*/*',
+    'X=.troupe; cat $X/journal.db',
+    'cat .TROUPE/JOURNAL.db',
+  ])('%s is refused', async (command) => {
+    expect(await run(command, closed())).toMatchObject({ errorType: 'forbidden_path' });
+  });
+
+  test.each([
+    'ls | xargs cat; true',
+    'grep -r notes .',
+    "sh -c 'cat $0' open/notes",
+    'find . -type f -exec wc -c {} +',
+  ])('%s runs: only forbidden_paths refuse what cannot be told', async (command) => {
+    expect(await run(command, closed())).toMatchObject({ ok: true });
   });
 });
 

@@ -73,6 +73,8 @@ export function plainName(component: Component): string | null {
 export function matches(component: Component, name = ''): boolean {
   const plain = plainName(component);
   if (plain !== null) return foldedName(plain) === foldedName(name);
+  // A leading dot is matched by a dot alone; what would change that, `shopt` and GLOBIGNORE, is refused.
+  if (name.startsWith('.') && (component[0] === 'one' || component[0] === 'many')) return false;
   const chars = Array.from(name.toLowerCase());
   let reached: readonly number[] = [0];
   for (const token of component) reached = stepsAfter(token, reached, chars);

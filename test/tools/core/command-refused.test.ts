@@ -90,6 +90,7 @@ describe('X1: what no setting lets run', () => {
     'NODE_OPTIONS=--require=./x node a.js',
     'PAGER=vim git log',
     'RIPGREP_CONFIG_PATH=x rg y',
+    'GLOBIGNORE=x; ls *',
     'TAR_OPTIONS=--to-command=vim tar xf x',
     'XDG_CONFIG_HOME=x git status',
     'SSH_ASKPASS=vim git fetch',
