@@ -1,7 +1,8 @@
-import { type Dirent, existsSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { ToolScope } from '../runtime/core/tool.ts';
+import { BASES_MAX, basesOf } from './command-bases.ts';
 import type { CommandVerdict, ProgramCall } from './core/command-line.ts';
 import { type Failure, failed } from './core/failure.ts';
 import {
@@ -15,7 +16,7 @@ import {
   plainName,
 } from './core/path-pattern.ts';
 import { isWithin, KERNEL_DIRS, mayBeWithin, PATH_CHARS_MAX } from './core/path-scope.ts';
-import { readsBelow } from './core/reads-below.ts';
+import { readsBelow, startsHere } from './core/reads-below.ts';
 import type { ShellWord } from './core/shell-word.ts';
 import { formsOf, type Values, valuesOf } from './core/word-forms.ts';
 import { ForbiddenNames } from './hard-links.ts';
@@ -25,8 +26,6 @@ import { realPathOf, workspaceOf } from './resolve-path.ts';
 const LOOKUPS_MAX = 2000;
 /** Paths of one line that are compared, in whatever form. */
 const PATTERNS_MAX = 20_000;
-/** Directories that the programs of one line may be told to stand in, the workspace included. */
-const BASES_MAX = 8;
 
 /** Files of the kernel that give away nothing. */
 const HARMLESS =
@@ -48,9 +47,6 @@ const TEXT_ONLY = new Set([
   'seq',
   'expr',
 ]);
-
-/** Options after which a program stands in another directory. */
-const MOVES = ['-C', '--directory', '--chdir', '--prefix', '--cwd', '--work-tree', '--git-dir'];
 
 type Accepted = Extract<CommandVerdict, { readonly ok: true }>;
 
@@ -128,6 +124,13 @@ class ArgumentJudge {
 
   async word(call: ProgramCall, word: ShellWord): Promise<Failure | null> {
     if (word.text.length > PATH_CHARS_MAX || word.text.includes('\0')) return null;
+    if (this.#own.length > 0 && isOtherHome(word)) {
+      return refusal(
+        'protected_path',
+        word,
+        'is in a home that only the shell knows; write it out',
+      );
+    }
     for (const form of formsOf(word, this.#values)) {
       for (const pattern of pathPatterns(form, this.#bases, this.#home)) {
         this.#patterns += 1;
@@ -138,16 +141,25 @@ class ArgumentJudge {
         if (fault !== null) return fault;
       }
     }
+    return this.#writtenFault(word);
+  }
+
+  /** What is refused for the way it is written. */
+  #writtenFault(word: ShellWord): Failure | null {
+    if (this.#own.length > 0 && isOtherHome(word)) {
+      return refusal(
+        'protected_path',
+        word,
+        'is in a home that only the shell knows; write it out',
+      );
+    }
     if (this.#kept.length === 0 || !/file:\//i.test(word.text)) return null;
     return refusal('forbidden_path', word, 'names a file by its URL, which cannot be judged here');
   }
 
   /** A program that reads all below a directory, and is given none, starts where the line does. */
   place(call: ProgramCall): Failure | null {
-    if (this.#kept.length === 0 || !readsBelow(call)) return null;
-    const isPlace = ({ text }: ShellWord): boolean =>
-      !text.startsWith('-') && this.#bases.some((base) => existsSync(resolve(base, text)));
-    if (call.args.some((word) => word.isGlob || word.isDynamic || isPlace(word))) return null;
+    if (this.#kept.length === 0 || !readsBelow(call) || !startsHere(call)) return null;
     const held = this.#kept.find((dir) => this.#bases.some((base) => isWithin(dir, base)));
     return held === undefined ? null : below(call, 'the workspace');
   }
@@ -239,25 +251,9 @@ class ArgumentJudge {
   }
 }
 
-/** Where the paths of a line may start: the workspace, and what its programs are told to stand in. */
-function basesOf(workspaceDir: string, calls: readonly ProgramCall[]): readonly string[] {
-  const bases = new Set([workspaceDir]);
-  for (const { args } of calls) {
-    let chained = workspaceDir;
-    for (const value of args.flatMap((word, i) => moveOf(word.text, args[i + 1]?.text))) {
-      chained = resolve(chained, value);
-      bases.add(chained).add(resolve(workspaceDir, value));
-    }
-  }
-  return [...bases];
-}
-
-/** The directory that an option tells its program to stand in. */
-function moveOf(text: string, next = ''): readonly string[] {
-  if (MOVES.includes(text)) return [next];
-  if (/^-C./.test(text)) return [text.slice(2)];
-  const option = MOVES.find((each) => text.startsWith(`${each}=`));
-  return option === undefined ? [] : [text.slice(option.length + 1)];
+/** `~name`, `~+`: what the shell puts there is not known here. */
+function isOtherHome({ text, plain }: ShellWord): boolean {
+  return plain > 1 && /^(?:\w+=)?~[^/]/.test(text);
 }
 
 function forbidden(word: ShellWord): Failure {
