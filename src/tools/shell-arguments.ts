@@ -1,6 +1,5 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ToolScope } from '../runtime/core/tool.ts';
 import { BASES_MAX, basesOf } from './command-bases.ts';
 import type { CommandVerdict, ProgramCall } from './core/command-line.ts';
@@ -20,7 +19,7 @@ import { readsBelow, startsHere } from './core/reads-below.ts';
 import type { ShellWord } from './core/shell-word.ts';
 import { formsOf, type Values, valuesOf } from './core/word-forms.ts';
 import { ForbiddenNames } from './hard-links.ts';
-import { realPathOf, workspaceOf } from './resolve-path.ts';
+import { realPathOf, stepInto, workspaceOf } from './resolve-path.ts';
 
 /** Paths of one line that are looked up on disk, patterns' matches included. */
 const LOOKUPS_MAX = 2000;
@@ -198,7 +197,7 @@ class ArgumentJudge {
   async #onDisk(word: ShellWord, pattern: PathPattern): Promise<Failure | null> {
     if (pattern.isOpen) return null;
     const isNamedKernel = KERNEL_DIRS.some((dir) => mayReach(pattern, dir));
-    for await (const real of this.#found(pattern.components)) {
+    for await (const real of this.#found(pattern.steps)) {
       if (this.#lookups > LOOKUPS_MAX) {
         if (this.#kept.length === 0) return null;
         const why = `is one path too many: at most ${LOOKUPS_MAX} are looked up in one line`;
@@ -225,14 +224,14 @@ class ArgumentJudge {
   }
 
   /** The real paths of all that matches; of what does not exist, where it would be. */
-  async *#found(components: readonly Component[]): AsyncGenerator<string> {
+  async *#found(steps: readonly Component[]): AsyncGenerator<string> {
     let folders: readonly string[] = ['/'];
-    for (const component of components) {
+    for (const component of steps) {
       const name = plainName(component);
       const next: string[] = [];
       for (const folder of folders) {
-        const found = name === null ? await this.#matching(folder, component) : [name];
-        next.push(...found.map((each) => join(folder, each)));
+        const names = name === null ? await this.#matching(folder, component) : [name];
+        for (const each of names) next.push(await stepInto(folder, each));
       }
       folders = next;
     }
@@ -245,7 +244,9 @@ class ArgumentJudge {
   async #matching(folder: string, component: Component): Promise<readonly string[]> {
     if (this.#lookups > LOOKUPS_MAX) return [];
     const entries = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
-    const names = entries.map(({ name }) => name).filter((name) => matches(component, name));
+    // Some shells let `.*` stand for these two as well.
+    const all = ['.', '..', ...entries.map(({ name }) => name)];
+    const names = all.filter((name) => matches(component, name));
     this.#lookups += 1 + names.length;
     return names.slice(0, LOOKUPS_MAX);
   }

@@ -5,7 +5,7 @@ import { type Failure, failed } from './core/failure.ts';
 import type { ShellRedirect } from './core/shell-lexer.ts';
 import { ForbiddenNames, hardLinkFault } from './hard-links.ts';
 import { kindOf } from './open-real.ts';
-import { resolveInScope, workspaceOf } from './resolve-path.ts';
+import { resolveInScope, walkedPath, workspaceOf } from './resolve-path.ts';
 import { argumentFault } from './shell-arguments.ts';
 
 const STANDARD_FILES = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin']);
@@ -37,7 +37,12 @@ async function redirectFault(
   { mode, target }: ShellRedirect,
 ): Promise<Failure | null> {
   if (STANDARD_FILES.has(target)) return null;
-  const path = await resolveInScope(scope.files, workspaceOf(scope), target, mode);
+  const dir = workspaceOf(scope);
+  const written = await resolveInScope(scope.files, dir, target, mode);
+  if (!written.ok) return written;
+  // The shell walks where the tools of troupe take `..` by the text.
+  const walked = await walkedPath(dir, target);
+  const path = await resolveInScope(scope.files, dir, walked, mode);
   if (!path.ok) return path;
   const stats = await lstat(path.value.real).catch(() => null);
   if (stats === null) return null;

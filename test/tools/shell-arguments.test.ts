@@ -18,6 +18,7 @@ beforeEach(() => {
   box.file('ws/open/notes', 'notes');
   box.file('ws/.troupe/journal.db', 'own');
   symlinkSync('sub', join(box.ws, 'alias'));
+  symlinkSync('sub/deep', join(box.ws, 'inner'));
   linkSync(join(box.ws, 'sub/key'), join(box.ws, 'hard'));
 });
 
@@ -80,6 +81,10 @@ describe('X1: an argument that the shell turns into a forbidden path', () => {
     'bash -c "cat su{a..c}/key"',
     'cat \'sub\'/"key"',
     'cat su\\b/key',
+    'cat alias/.*',
+    "bash -c 'X=open; cat sub$X{u,v}/key'",
+    'cat inner/../key',
+    'cat inn*/../key',
     'cat hard',
     'cat h*d',
     'cat ./open/../sub/key',
@@ -251,6 +256,16 @@ describe('X1: a redirect opens regular files only, and none with another name', 
     );
     expect(readFileSync(join(box.ws, 'hard'), 'utf8')).toBe('SECRET');
   });
+});
+
+test('X1: a redirect is judged as the shell walks it: behind a symlink ".." leads elsewhere', async () => {
+  mkdirSync(join(box.dir, 'outside/deep'), { recursive: true });
+  symlinkSync('../outside/deep', join(box.ws, 'far'));
+  const outcome = await run('echo x > far/../new; echo x > far/../../new', {});
+  expect(outcome).toMatchObject({ ok: false, errorType: 'outside_scope' });
+  expect(existsSync(join(box.dir, 'outside/new'))).toBe(false);
+  expect(await run('echo x > open/../new', {})).toMatchObject({ ok: true });
+  expect(readFileSync(join(box.ws, 'new'), 'utf8')).toBe('x\n');
 });
 
 describe('X1: files of the workspace do not configure git', () => {

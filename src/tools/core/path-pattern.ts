@@ -9,8 +9,10 @@ export type Component = readonly Token[];
 
 /** What a form of a word says of a path, component by component from the root. */
 export interface PathPattern {
-  /** Up to where text begins that nobody can tell. */
+  /** Up to where text begins that nobody can tell; each `..` has taken away what stands before it. */
   readonly components: readonly Component[];
+  /** The same with each `..` as it is: behind a symlink it leads elsewhere. */
+  readonly steps: readonly Component[];
   /** Goes on with text that nobody can tell. */
   readonly isOpen: boolean;
 }
@@ -162,20 +164,23 @@ function patternsOf(
   if (charOf(first[0]) !== '~') return below;
   // Whether the shell takes the tilde for a home, or it stands for itself, both are looked at.
   if (first.length === 1) return [...below, patternOf(home, rest)];
-  return [...below, { components: [], isOpen: true }];
+  return [...below, { components: [], steps: [], isOpen: true }];
 }
 
 function patternOf(start: string, words: readonly Component[]): PathPattern {
   const components: Component[] = (componentsOf(start) ?? []).map(charsOf);
+  const steps: Component[] = [...components];
   for (const [i, word] of words.entries()) {
     const name = plainName(word);
     if (word.includes('any') || (i < words.length - 1 && mayClimb(word))) {
-      return { components, isOpen: true };
+      return { components, steps, isOpen: true };
     }
+    if (name === '' || name === '.') continue;
+    steps.push(word);
     if (name === '..') components.pop();
-    else if (name !== '' && name !== '.') components.push(word);
+    else components.push(word);
   }
-  return { components, isOpen: false };
+  return { components, steps, isOpen: false };
 }
 
 /** `.*` in the middle of a path may stand for `..`. */

@@ -51,6 +51,10 @@ export function valuesOf(
  * a shell that does not spread them). In a form `*`, `?` and `[` mean patterns and `\` takes that from the next character.
  */
 export function formsOf(word: ShellWord, values: Values): readonly string[] {
+  // Braces are spread first, so that `$X{a,b}` asks for the variables Xa and Xb.
+  const hasVariable = word.parts.some(({ kind }) => kind === 'variable');
+  const hasBrace = word.parts.some((part) => part.kind === 'plain' && part.text.includes('{'));
+  if (hasVariable && hasBrace) return [ANY_TEXT];
   let forms: readonly string[] = [''];
   for (const part of word.parts) {
     const texts = textsOf(part, values);
