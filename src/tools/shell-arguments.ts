@@ -21,7 +21,7 @@ import { formsOf, type Values, valuesOf } from './core/word-forms.ts';
 import { ForbiddenNames } from './hard-links.ts';
 import { realPathOf, stepInto, workspaceOf } from './resolve-path.ts';
 
-/** Paths of one line that are looked up on disk, patterns' matches included. */
+/** Paths of one line that are looked up on disk, patterns' matches included; ten names that are compared count as one. */
 const LOOKUPS_MAX = 2000;
 /** Paths of one line that are compared, in whatever form. */
 const PATTERNS_MAX = 20_000;
@@ -247,7 +247,7 @@ class ArgumentJudge {
     // Some shells let `.*` stand for these two as well.
     const all = ['.', '..', ...entries.map(({ name }) => name)];
     const names = all.filter((name) => matches(component, name));
-    this.#lookups += 1 + names.length;
+    this.#lookups += names.length + Math.ceil(all.length / 10);
     return names.slice(0, LOOKUPS_MAX);
   }
 }

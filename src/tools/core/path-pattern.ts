@@ -78,6 +78,8 @@ export function matches(component: Component, name = ''): boolean {
   // A leading dot is matched by a dot alone; what would change that, `shopt` and GLOBIGNORE, is refused.
   if (name.startsWith('.') && (component[0] === 'one' || component[0] === 'many')) return false;
   const chars = Array.from(name.toLowerCase());
+  const least = component.filter((token) => token !== 'many' && token !== 'any').length;
+  if (least > chars.length) return false;
   let reached: readonly number[] = [0];
   for (const token of component) reached = stepsAfter(token, reached, chars);
   return reached.includes(chars.length);
