@@ -7,7 +7,8 @@ import { demand, quantile, reportRounds } from '../support/report.ts';
 import { atOnce, inRounds, spent } from '../support/rounds.ts';
 
 const ROUNDS = 7;
-const WARM_UPS = 2;
+/** By then the threads of both sides have compiled what they run. */
+const WARM_UPS = 10;
 
 const evenSteps = stepsFor(5);
 const heavySteps = stepsFor(60);
