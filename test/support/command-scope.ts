@@ -65,6 +65,9 @@ const ALLOWED = [
     'ps',
     'hostname',
     'valgrind',
+    'uv',
+    'poetry',
+    'bundle',
     'fakeroot',
   ],
 ];

@@ -194,7 +194,19 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
   {
     programs: names('npm pnpm yarn bun'),
     risk: 'medium',
-    rules: names('exec x dlx explore config set').map((subcommand) => high(RUNS, { subcommand })),
+    rules: [
+      ...names('exec x dlx explore config set create innit').map((subcommand) =>
+        high(RUNS, { subcommand }),
+      ),
+      high(RUNS, { subcommand: 'init', operands: 2 }),
+    ],
+  },
+  {
+    programs: names(
+      'uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv asdf mise direnv nix',
+    ),
+    risk: 'medium',
+    rules: names('run exec tool shell develop x').map((subcommand) => high(RUNS, { subcommand })),
   },
   { programs: names('dd shred wipefs truncate srm'), risk: 'high', why: DESTROYS },
   {
@@ -273,6 +285,7 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
         letters: 'K',
         long: ['--config', '--use-askpass'],
       }),
+      high(NETWORK, { long: ['--unix-socket', '--abstract-unix-socket'] }),
     ],
   },
 ];

@@ -42,8 +42,12 @@ function judged(entry: CommandRisk, args: readonly ShellWord[]): JudgedRisk {
   if (subcommand !== null && entry.subcommands?.includes(subcommand) === false) {
     return { risk: 'high', why: 'has no such subcommand of its own, so that it may be an alias' };
   }
+  // The word after an option may be its value, and the one after that the subcommand.
+  const isAfterOption =
+    args[at - 1]?.text.startsWith('-') === true && entry.subcommands === undefined;
+  const names = [subcommand, isAfterOption ? args[at + 1]?.text : subcommand];
   const about = rules.filter(
-    (rule) => rule.subcommand === undefined || rule.subcommand === subcommand,
+    (rule) => rule.subcommand === undefined || names.includes(rule.subcommand),
   );
   const base = about.find((rule) => rule.risk === 'low') ?? entry;
   let worst: JudgedRisk = { risk: base.risk, why: base.why ?? '' };

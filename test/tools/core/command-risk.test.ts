@@ -23,6 +23,9 @@ describe('X1: what writes is never of low risk', () => {
     ['NODE_ENV=production node x.js', 'medium'],
     ['make -j4 test', 'medium'],
     ['npm run build', 'medium'],
+    ['npm init -y', 'medium'],
+    ['npm --silent run build', 'medium'],
+    ['uv sync', 'medium'],
   ] as const)('%s is of %s risk', (line, risk) => {
     const verdict = judgeCommand(SAFE, line);
     expect(verdict.ok ? verdict.risk.risk : verdict.words).toBe(risk);
@@ -111,6 +114,14 @@ describe('block_high_risk_commands refuses what destroys, escapes or runs unread
     "timeout 5 sh -c 'rm -rf b'",
     'busybox rm -rf x',
     'git nosuch',
+    'npm --prefix . exec vim',
+    'npm --loglevel silent x vim',
+    'npm create vite',
+    'npm init vite',
+    'uv run vim',
+    'poetry --no-ansi run vim',
+    'bundle exec vim',
+    'curl --unix-socket /run/x.sock http://x/',
     'git credential fill',
     'git --git-dir=evil log',
     'git --git-dir evil status',
