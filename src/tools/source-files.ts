@@ -146,6 +146,8 @@ class Walk {
     let entries: readonly fs.Dirent[];
     try {
       entries = fs.readdirSync(folder, { withFileTypes: true });
+      // Judged under this name, so it must still be there; files are opened with the same demand.
+      if (fs.realpathSync(folder) !== folder) throw new Error('replaced');
     } catch {
       this.skipped.unreadable += 1;
       return;
