@@ -27,7 +27,7 @@ export async function writeTaskFile(
 
 /** What the file says now; `null` where there is none, `running` where it says nothing that could be understood. */
 async function statusIn(real: string): Promise<string | null> {
-  const opened = await openRealFile(real, real);
+  const opened = await openRealFile(real, real, null);
   if (!opened.ok) return opened.errorType === 'not_found' ? null : 'running';
   const { handle } = opened.value;
   try {

@@ -1,12 +1,10 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
 import { Fault, type FaultCode } from '../base/fault.ts';
-import type { ProviderEntry } from '../runtime/core/model.ts';
+import { type ProviderEntry, VENDOR_KEY_ENV } from '../runtime/core/model.ts';
 
 /** The entry types that are asked over HTTP, with the variable that holds the key where the entry names none. */
 const DEFAULT_KEY_ENV = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+  ...VENDOR_KEY_ENV,
   'openai-compatible': null,
 } as const satisfies Partial<Record<ProviderEntry['type'], string | null>>;
 

@@ -7,6 +7,7 @@ import {
   type FaultWords,
 } from './core/config-fault.ts';
 import { formatPath, type KeyPath } from './core/key-path.ts';
+import { VENDOR_KEY_ENV } from './core/model.ts';
 import { nearest } from './core/nearest.ts';
 import { looksLikeKey, namesSecret } from './core/secret-look.ts';
 import { isTimeZone, scheduleFault } from './cron-times.ts';
@@ -30,6 +31,7 @@ export function blockFaults(look: ConfigLook): readonly ConfigFault[] {
   }
   for (const [name, profile] of tablesOf(look.raw.risk_profiles)) {
     pathFaults(['risk_profiles', name], profile, report);
+    passedKeyFaults(['risk_profiles', name], profile, keyNames(models), report);
   }
   cronFaults(look, report);
   return faults;
@@ -52,6 +54,32 @@ function pathFaults(at: KeyPath, profile: RawTable, report: Report): void {
         expected: 'a file or a folder, which stands for all below it; patterns are not supported',
       });
     }
+  }
+}
+
+/** The environment variables that hold a provider's key, by each entry's own word or by the vendor's custom. */
+function keyNames(models: unknown): ReadonlySet<string> {
+  const vendors: Readonly<Record<string, string>> = VENDOR_KEY_ENV;
+  const names = tablesOf(models).flatMap(([type, entries]) =>
+    tablesOf(entries).flatMap(([, entry]) => [textOf(entry['api_key_env']) ?? vendors[type] ?? '']),
+  );
+  return new Set(names);
+}
+
+/** SPEC C6: what a command sees, it may print, and what it prints is journaled. */
+function passedKeyFaults(
+  at: KeyPath,
+  profile: RawTable,
+  keys: ReadonlySet<string>,
+  report: Report,
+): void {
+  for (const [index, name] of listOf(profile['shell_env_passthrough']).entries()) {
+    if (typeof name !== 'string' || !keys.has(name)) continue;
+    report([...at, 'shell_env_passthrough', index], {
+      found: `${describeValue(name)}, which holds the key of a provider`,
+      expected: 'variables that hold no key of a provider: what a command prints is journaled',
+      hint: 'a command that needs a key of its own gets it by a variable of its own',
+    });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Tool, ToolContext, ToolOutcome } from '../runtime/core/tool.ts';
 import { compilePattern } from './bounded-regex.ts';
 import { type Failure, failed, type Step, step } from './core/failure.ts';
 import { type Glob, parseGlob } from './core/glob.ts';
+import { ForbiddenNames } from './hard-links.ts';
 import { openRealFile } from './open-real.ts';
 import { resolveInScope, workspaceOf } from './resolve-path.ts';
 import { type FileMatches, type LineTest, searchText } from './search-text.ts';
@@ -114,6 +115,7 @@ function parseQuery(args: ContentSearchArgs): Step<Query> {
 class Search {
   readonly #query: Query;
   readonly #context: ToolContext<AbortSignal>;
+  readonly #names: ForbiddenNames;
   readonly #lines: string[] = [];
   readonly #leftOut: WalkLeftOut = nothingLeftOut();
   #matches = 0;
@@ -124,6 +126,7 @@ class Search {
   constructor(query: Query, context: ToolContext<AbortSignal>) {
     this.#query = query;
     this.#context = context;
+    this.#names = new ForbiddenNames(context.scope.files);
   }
 
   async start(real: string, asked: string): Promise<Failure | null> {
@@ -164,7 +167,7 @@ class Search {
 
   /** `isAsked`: the call names this very file, so that what is wrong with it is the call's failure. */
   async #file(entry: WalkEntry, isAsked: boolean): Promise<Failure | null> {
-    const opened = await openRealFile(entry.real, entry.path);
+    const opened = await openRealFile(entry.real, entry.path, this.#names);
     if (!opened.ok) {
       if (isAsked) return opened;
       this.#leftOut.unreadable += 1;

@@ -1,6 +1,7 @@
 import { TextDecoder } from 'node:util';
 import type { Tool, ToolOutcome } from '../runtime/core/tool.ts';
 import { type Failure, failed, type Step, step } from './core/failure.ts';
+import { ForbiddenNames } from './hard-links.ts';
 import { openRealFile } from './open-real.ts';
 import { fileFailure, resolveInScope, type ScopedPath, workspaceOf } from './resolve-path.ts';
 import { writeRealFile } from './write-real.ts';
@@ -40,7 +41,7 @@ export const editFileTool: Tool<EditFileArgs, AbortSignal> = {
     // What is edited is also read: its text shows in what is found and what is not.
     const readable = await resolveInScope(scope.files, workspaceDir, args.path, 'read');
     if (!readable.ok) return readable;
-    const before = await readWhole(target.value, args.path);
+    const before = await readWhole(target.value, args.path, new ForbiddenNames(scope.files));
     if (!before.ok) return before;
     const count = before.value.split(args.old_text).length - 1;
     const refused = countFault(args, before.value, count);
@@ -72,8 +73,12 @@ function countFault(args: EditFileArgs, text: string, count: number): Failure | 
   return failed('no_match', `old_text occurs 0 times in ${path}; nothing was changed${hint}`);
 }
 
-async function readWhole(target: ScopedPath, asked: string): Promise<Step<string>> {
-  const opened = await openRealFile(target.real, asked);
+async function readWhole(
+  target: ScopedPath,
+  asked: string,
+  names: ForbiddenNames,
+): Promise<Step<string>> {
+  const opened = await openRealFile(target.real, asked, names);
   if (!opened.ok) return opened;
   const { handle, stats } = opened.value;
   try {

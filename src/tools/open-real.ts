@@ -6,11 +6,13 @@
  * 2. Where the kernel names descriptors (`/proc/self/fd`), all further steps in a directory go through its descriptor,
  *    so that a directory swapped afterwards changes nothing. Elsewhere they go by path, a moment apart.
  * 3. O_NONBLOCK: a fifo without a writer must not hold the call. Only regular files and directories pass.
+ * 4. What is known of a file is asked of its descriptor, also whether it has another name that is forbidden.
  */
 import { existsSync, constants as O, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Failure, failed, type Step, step } from './core/failure.ts';
+import type { ForbiddenNames } from './hard-links.ts';
 import { codeOf, fileFailure, type ScopedPath } from './resolve-path.ts';
 
 export interface OpenedFile {
@@ -27,16 +29,22 @@ export interface OpenedDir {
 const FD_DIR = '/proc/self/fd';
 let namesDescriptors: boolean | null = null;
 
-/** The caller closes the handle. */
-export async function openRealFile(real: string, asked: string): Promise<Step<OpenedFile>> {
+/** `names` refuses a file with a forbidden name; `null` where nothing is forbidden. The caller closes the handle. */
+export async function openRealFile(
+  real: string,
+  asked: string,
+  names: ForbiddenNames | null,
+): Promise<Step<OpenedFile>> {
   let handle: FileHandle;
   try {
     handle = await open(real, O.O_RDONLY | O.O_NOFOLLOW | O.O_NONBLOCK); // 1, 3
   } catch (thrown) {
     return codeOf(thrown) === 'ELOOP' ? moved(asked) : fileFailure(thrown, asked);
   }
-  const checked = await check(handle, real, asked, (stats) =>
-    stats.isFile() ? null : failed('not_a_file', `${JSON.stringify(asked)} is ${kindOf(stats)}`),
+  const checked = await check(handle, real, asked, async (stats) =>
+    stats.isFile()
+      ? ((await names?.fault(stats, asked)) ?? null) // 4
+      : failed('not_a_file', `${JSON.stringify(asked)} is ${kindOf(stats)}`),
   );
   return checked.ok ? step({ handle, stats: checked.value }) : checked;
 }
@@ -52,7 +60,7 @@ export async function openRealDir(real: string, asked: string): Promise<Step<Ope
     }
     return failed('not_a_directory', `${JSON.stringify(asked)} is not a directory`);
   }
-  const checked = await check(handle, real, asked, () => null);
+  const checked = await check(handle, real, asked, async () => null);
   return checked.ok ? step({ handle, base: baseOf(handle, real) }) : checked;
 }
 
@@ -97,12 +105,12 @@ async function check(
   handle: FileHandle,
   real: string,
   asked: string,
-  kindFault: (stats: Stats) => Failure | null,
+  fileFault: (stats: Stats) => Promise<Failure | null>,
 ): Promise<Step<Stats>> {
   let failure: Failure | null;
   try {
     const stats = await handle.stat();
-    failure = kindFault(stats);
+    failure = await fileFault(stats);
     if (failure === null && !(await isAt(handle, stats, real))) failure = moved(asked);
     if (failure === null) return step(stats);
   } catch (thrown) {

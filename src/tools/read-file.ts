@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { TextDecoder } from 'node:util';
 import type { Tool, ToolOutcome } from '../runtime/core/tool.ts';
 import { failed, type Step, step } from './core/failure.ts';
+import { ForbiddenNames } from './hard-links.ts';
 import { openRealFile } from './open-real.ts';
 import { fileFailure, resolveInScope, workspaceOf } from './resolve-path.ts';
 
@@ -37,7 +38,11 @@ export const readFileTool: Tool<ReadFileArgs, AbortSignal> = {
   async run(args, { scope, signal }): Promise<ToolOutcome> {
     const target = await resolveInScope(scope.files, workspaceOf(scope), args.path, 'read');
     if (!target.ok) return target;
-    const opened = await openRealFile(target.value.real, args.path);
+    const opened = await openRealFile(
+      target.value.real,
+      args.path,
+      new ForbiddenNames(scope.files),
+    );
     if (!opened.ok) return opened;
     const { handle, stats } = opened.value;
     try {

@@ -57,6 +57,19 @@ export function workspaceOf(scope: ToolScope): string {
   return scope.files[0]?.workspaceDir ?? '/';
 }
 
+/** Where the kernel comes to from a folder by one name: `..` behind a symlink is above what the link leads to. */
+export async function stepInto(folder: string, name: string): Promise<string> {
+  if (name !== '..') return join(folder, name);
+  return dirname(await realPathOf(folder).catch(() => folder));
+}
+
+/** A path from `dir` without `..`, as the kernel would walk it. */
+export async function walkedPath(dir: string, path: string): Promise<string> {
+  let at = path.startsWith('/') ? '/' : dir;
+  for (const name of path.split('/')) at = await stepInto(at, name);
+  return at;
+}
+
 /** Where a path leads when every symlink is followed, also a dangling one. Throws what the file system throws. */
 export async function realPathOf(path: string): Promise<string> {
   return (await follow(path, LINKS_MAX)).real;

@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../base/fault.ts';
-import type { ToolContext, ToolOutcome, ToolScope } from '../runtime/core/tool.ts';
+import type { ToolContext, ToolOutcome } from '../runtime/core/tool.ts';
 import { type Failure, failed } from './core/failure.ts';
 import type { AnyTool } from './invoke-tool.ts';
 import { killGroup } from './process-group.ts';
@@ -67,11 +67,13 @@ export class Shells {
   }
 
   async #run(args: ShellArgs, context: ToolContext<AbortSignal>): Promise<ToolOutcome> {
-    const refused = await shellLineFault(context.scope, args.command);
+    const mark = randomUUID();
+    const environment = shellEnvironment(context.scope, process.env, mark);
+    const refused = await shellLineFault(context.scope, args.command, environment);
     if (refused !== null) return refused;
     if (this.#isClosed) return failed('host_closed', 'the host is closing; nothing was started');
     if (context.signal.aborted) return failed('cancelled', 'cancelled before the command started');
-    const call = start(args.command, context.scope);
+    const call = start(args.command, workspaceOf(context.scope), environment, mark);
     if (!(call instanceof ShellCall)) return call;
     if (call.pgid === undefined) return call.notStarted();
     const askedMs = (args.timeout_secs ?? Number.POSITIVE_INFINITY) * 1000;
@@ -100,12 +102,16 @@ export class Shells {
   };
 }
 
-function start(command: string, scope: ToolScope): ShellCall | Failure {
-  const mark = randomUUID();
+function start(
+  command: string,
+  cwd: string,
+  env: Record<string, string>,
+  mark: string,
+): ShellCall | Failure {
   try {
     const child = spawn('/bin/sh', ['-c', command], {
-      cwd: workspaceOf(scope),
-      env: shellEnvironment(scope, process.env, mark),
+      cwd,
+      env,
       detached: true, // 1
       stdio: ['ignore', 'pipe', 'pipe'],
     });

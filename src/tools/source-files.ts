@@ -5,6 +5,7 @@ import type { FileScope, ToolContext } from '../runtime/core/tool.ts';
 import { failed, type Step, step } from './core/failure.ts';
 import { judgeAll } from './core/path-scope.ts';
 import { isSourceName, SOURCE_ENDINGS } from './core/source-endings.ts';
+import { ForbiddenNames } from './hard-links.ts';
 import { openRealFile } from './open-real.ts';
 import { resolveInScope, workspaceOf } from './resolve-path.ts';
 
@@ -67,12 +68,13 @@ export async function* readSources(
   found: FoundSources,
   context: ToolContext,
 ): AsyncGenerator<Source> {
+  const names = new ForbiddenNames(context.scope.files);
   for (const [index, file] of found.files.entries()) {
     if (context.signal.aborted) return;
     if (index > 0 && index % filesPerReport === 0) {
       context.progress(`${tool}: ${index} of ${found.files.length} files`);
     }
-    const text = await readText(file);
+    const text = await readText(file, names);
     if (typeof text !== 'string') found.skipped[text.skip] += 1;
     else yield { path: shownPath(file, context), text };
   }
@@ -144,6 +146,8 @@ class Walk {
     let entries: readonly fs.Dirent[];
     try {
       entries = fs.readdirSync(folder, { withFileTypes: true });
+      // Judged under this name, so it must still be there; files are opened with the same demand.
+      if (fs.realpathSync(folder) !== folder) throw new Error('replaced');
     } catch {
       this.skipped.unreadable += 1;
       return;
@@ -184,8 +188,11 @@ class Walk {
   }
 }
 
-async function readText(file: string): Promise<string | { readonly skip: SkipReason }> {
-  const opened = await openRealFile(file, file);
+async function readText(
+  file: string,
+  names: ForbiddenNames,
+): Promise<string | { readonly skip: SkipReason }> {
+  const opened = await openRealFile(file, file, names);
   if (!opened.ok) return { skip: 'unreadable' };
   const { handle, stats } = opened.value;
   try {

@@ -5,12 +5,13 @@ import { basename, join } from 'node:path';
 import type { FileScope } from '../runtime/core/tool.ts';
 import { failed, type Step, step } from './core/failure.ts';
 import { judgeAll } from './core/path-scope.ts';
+import { hardLinkFault } from './hard-links.ts';
 import { kindOf, openParentDir } from './open-real.ts';
 import { codeOf, fileFailure, type ScopedPath } from './resolve-path.ts';
 
 /**
  * Replaces or creates a file in one step: written beside it, synced, renamed over it. Readers see the old content or
- * the new one; other hard links of the old file keep the old one. Permissions of a replaced file stay. `tag` names the
+ * the new one; a file with other hard links is refused. Permissions of a replaced file stay. `tag` names the
  * call: its temporary file is found again, and removed, when the call is repeated after a crash. Gives the number of bytes written.
  */
 export async function writeRealFile(
@@ -67,6 +68,8 @@ async function modeOf(path: string, asked: string): Promise<Step<number | null>>
     if (!stats.isFile()) {
       return failed('not_a_file', `${JSON.stringify(asked)} is ${kindOf(stats)}`);
     }
+    const fault = hardLinkFault(stats, asked);
+    if (fault !== null) return fault;
     await access(path, O.W_OK);
     return step(stats.mode & 0o777);
   } catch (thrown) {

@@ -48,6 +48,24 @@ const BAD: readonly (readonly [string, object, string, string])[] = [
     'expected the name of an environment variable',
   ],
   [
+    'C6: commands that would see the key of a provider',
+    {
+      ...risk({ shell_env_passthrough: ['LANG', 'MY_KEY'] }),
+      ...entry('openai-compatible', { ...LOCAL, api_key_env: 'MY_KEY' }),
+    },
+    'risk_profiles.r.shell_env_passthrough[1]',
+    'found "MY_KEY", which holds the key of a provider, expected variables that hold no key of a provider',
+  ],
+  [
+    'C6: commands that would see the key of a vendor',
+    {
+      ...risk({ shell_env_passthrough: ['OPENAI_API_KEY'] }),
+      ...entry('openai', { model: 'm' }),
+    },
+    'risk_profiles.r.shell_env_passthrough[0]',
+    'which holds the key of a provider',
+  ],
+  [
     'a width of nothing',
     runtime({ max_delegation_width: 0 }),
     'runtime_profiles.t.max_delegation_width',

@@ -59,6 +59,16 @@ const ALLOWED = [
     'setsid',
     'unset',
     'let',
+    'uniq',
+    'xxd',
+    'tree',
+    'ps',
+    'hostname',
+    'valgrind',
+    'uv',
+    'poetry',
+    'bundle',
+    'fakeroot',
   ],
 ];
 /** A list of programs long enough that what is refused is refused for another reason. */

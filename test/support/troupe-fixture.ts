@@ -49,6 +49,8 @@ export interface StageOptions {
   readonly risk?: object;
   /** Fields of the provider entry. */
   readonly provider?: object;
+  /** More provider entries of type `openai-compatible`, by alias. */
+  readonly moreProviders?: object;
   /** More tables of the configuration. */
   readonly blocks?: {
     readonly risk_profiles?: object;
@@ -89,11 +91,16 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 }
 
 export function configOf(options: StageOptions, url: string): object {
-  const { agents, runtime = {}, risk = {}, provider = {}, blocks = {} } = options;
+  const { agents, runtime = {}, risk = {}, provider = {}, moreProviders, blocks = {} } = options;
   return {
     ...blocks,
     providers: {
-      models: { 'openai-compatible': { local: { base_url: url, model: 'm', ...provider } } },
+      models: {
+        'openai-compatible': {
+          local: { base_url: url, model: 'm', ...provider },
+          ...moreProviders,
+        },
+      },
     },
     risk_profiles: {
       p: { autonomy: 'full', delegation_policy: { mode: 'allow' }, ...risk },

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -141,13 +141,13 @@ describe('what is opened is what was judged', () => {
     ['a missing file', () => join(box.ws, 'none'), 'not_found'],
     ['a device', () => '/dev/null', 'not_a_file'],
   ])('%s is no file to read', async (_name, path, errorType) => {
-    expect(await openRealFile(path(), 'x')).toMatchObject({ ok: false, errorType });
+    expect(await openRealFile(path(), 'x', null)).toMatchObject({ ok: false, errorType });
   });
 
   test('a named pipe without a writer is refused at once instead of waited for', async () => {
     const fifo = join(box.ws, 'fifo');
     execFileSync('mkfifo', [fifo]);
-    expect(await openRealFile(fifo, 'fifo')).toMatchObject({
+    expect(await openRealFile(fifo, 'fifo', null)).toMatchObject({
       errorType: 'not_a_file',
       error: expect.stringContaining('named pipe'),
     });
@@ -157,7 +157,10 @@ describe('what is opened is what was judged', () => {
     const path = join(box.dir, 's');
     const server: Server = createServer();
     await new Promise<void>((resolve) => server.listen(path, resolve));
-    expect(await openRealFile(path, 's')).toMatchObject({ ok: false, errorType: 'not_a_file' });
+    expect(await openRealFile(path, 's', null)).toMatchObject({
+      ok: false,
+      errorType: 'not_a_file',
+    });
     await new Promise((resolve) => server.close(resolve));
   });
 
@@ -165,7 +168,7 @@ describe('what is opened is what was judged', () => {
     const target = await resolveInScope([box.scope], box.ws, 'a.txt', 'read');
     rmSync(join(box.ws, 'a.txt'));
     link('../outside/c.txt', 'ws/a.txt');
-    const opened = await openRealFile(target.ok ? target.value.real : '', 'a.txt');
+    const opened = await openRealFile(target.ok ? target.value.real : '', 'a.txt', null);
     expect(opened).toMatchObject({ ok: false, errorType: 'path_changed' });
   });
 
@@ -175,7 +178,9 @@ describe('what is opened is what was judged', () => {
     renameSync(join(box.ws, 'sub'), join(box.dir, 'away'));
     link('../outside', 'ws/sub');
     const real = target.ok ? target.value.real : '';
-    expect(await openRealFile(real, 'sub/b.txt')).toMatchObject({ errorType: 'path_changed' });
+    expect(await openRealFile(real, 'sub/b.txt', null)).toMatchObject({
+      errorType: 'path_changed',
+    });
     expect(await openRealDir(join(box.ws, 'sub'), 'sub')).toMatchObject({ ok: false });
   });
 
@@ -195,13 +200,22 @@ describe('what is opened is what was judged', () => {
     expect(() => readFileSync(join(box.dir, 'outside/new.txt'))).toThrow();
   });
 
-  test('a write to a name that is a hard link leaves the other name as it was', async () => {
+  test('a file with another name is not written, and nothing is left beside it', async () => {
     linkSync(join(box.dir, 'outside/c.txt'), join(box.ws, 'hard'));
     const target = await resolveInScope([box.scope], box.ws, 'hard', 'write');
     if (!target.ok) throw new Error('the path is in scope');
-    await writeRealFile([box.scope], target.value, 'hard', Buffer.from('mine'), 'tag');
-    expect(readFileSync(join(box.ws, 'hard'), 'utf8')).toBe('mine');
+    const before = readdirSync(box.ws);
+    const content = Buffer.from('mine');
+    expect(await writeRealFile([box.scope], target.value, 'hard', content, 'tag')).toEqual({
+      ok: false,
+      errorType: 'hard_link',
+      error:
+        '"hard" has 2 names (hard links), and what the others are cannot be told; write a new file instead',
+      effect: 'none',
+    });
+    expect(readFileSync(join(box.ws, 'hard'), 'utf8')).toBe('outside');
     expect(readFileSync(join(box.dir, 'outside/c.txt'), 'utf8')).toBe('outside');
+    expect(readdirSync(box.ws)).toEqual(before);
   });
 
   test('directories are made inside the scope only, also where the workspace itself is missing', async () => {

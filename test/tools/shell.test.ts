@@ -69,6 +69,10 @@ describe('a command that ends by itself', () => {
       );
       const names = lines.filter((line) => /^\w+=/.test(line)).map((line) => line.split('=')[0]);
       expect(names.sort()).toEqual([
+        'GIT_CONFIG_COUNT',
+        'GIT_CONFIG_GLOBAL',
+        'GIT_CONFIG_KEY_0',
+        'GIT_CONFIG_VALUE_0',
         'HOME',
         'LANG',
         'PATH',

@@ -84,6 +84,41 @@ describe('the walk over source files', () => {
     expect(found.skipped.unreadable).toBe(2);
   });
 
+  it('X1: lists no folder that became a link out of the scope after it was judged', async () => {
+    tree = makeSourceTree({ 'a.ts': 'a;\n', 'part/b.ts': 'b;\n' });
+    const far = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'outside-')));
+    outside = far;
+    fs.writeFileSync(path.join(far, 'o.ts'), 'o;\n');
+    const [scope] = tree.context.scope.files;
+    if (scope === undefined) throw new Error('the tree has a scope');
+    let judged = 0;
+    const swapping = {
+      ...scope,
+      get forbidden() {
+        judged += 1;
+        if (fs.lstatSync(path.join(tree.dir, 'part')).isDirectory() && judged === 2) {
+          fs.rmSync(path.join(tree.dir, 'part'), { recursive: true });
+          fs.symlinkSync(far, path.join(tree.dir, 'part'));
+        }
+        return scope.forbidden;
+      },
+    };
+    const context = { ...tree.context, scope: { ...tree.context.scope, files: [swapping] } };
+    const found = await findSources(tree.dir, SOURCE_ENDINGS, context);
+    expect(fs.readlinkSync(path.join(tree.dir, 'part'))).toBe(far);
+    expect(found.files).toEqual([path.join(tree.dir, 'a.ts')]);
+    expect(found.skipped).toMatchObject({ unreadable: 1 });
+  });
+
+  it('X1: reads no hard link of a forbidden file', async () => {
+    tree = makeSourceTree({ 'a.ts': 'a;\n', 'secret/k.ts': 'k;\n' });
+    fs.linkSync(path.join(tree.dir, 'secret/k.ts'), path.join(tree.dir, 'copy.ts'));
+    expect(await read()).toMatchObject({
+      paths: ['a.ts'],
+      skipped: { unreadable: 1, outside_scope: 1 },
+    });
+  });
+
   it('goes into a folder of a skipped name when just that is asked for', async () => {
     tree = makeSourceTree({ 'dist/a.js': 'a;\n', 'dist/node_modules/b.js': 'b;\n' });
     const data = await tree.data(codeStats, { path: 'dist' });

@@ -113,3 +113,10 @@ export type FromModel =
       readonly turn: number;
       readonly fault: FaultWire;
     };
+
+/** Where a vendor's key is looked for when an entry names no `api_key_env`: the names of their own documentation. */
+export const VENDOR_KEY_ENV = {
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+} as const satisfies Partial<Record<ProviderEntry['type'], string>>;

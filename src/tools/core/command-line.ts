@@ -2,8 +2,9 @@ import type { CommandScope } from '../../runtime/core/tool.ts';
 import type { JudgedRisk } from './command-risk.ts';
 import { unwrap } from './command-wrappers.ts';
 import { riskier, riskOf } from './risk-of.ts';
-import type { ShellRedirect, ShellWord } from './shell-lexer.ts';
+import type { ShellRedirect } from './shell-lexer.ts';
 import { parseCommandLine, RESERVED, type SimpleCommand } from './shell-syntax.ts';
+import type { ShellWord } from './shell-word.ts';
 
 export type CommandVerdict =
   | {
@@ -14,8 +15,17 @@ export type CommandVerdict =
       readonly redirects: readonly ShellRedirect[];
       /** Every program with its literal arguments, those inside wrappers too. */
       readonly commands: readonly (readonly string[])[];
+      /** The same, with what the shell would still do to each argument. */
+      readonly calls: readonly ProgramCall[];
+      /** `NAME=value` before a program, or alone. */
+      readonly assignments: readonly ShellWord[];
     }
   | { readonly ok: false; readonly words: string };
+
+export interface ProgramCall {
+  readonly name: string;
+  readonly args: readonly ShellWord[];
+}
 
 /** Wrappers in wrappers, at most. */
 const DEPTH_MAX = 5;
@@ -49,7 +59,7 @@ const VARIABLE_BUILTINS = new Set([...NAMING_BUILTINS, 'printf', 'test', '[', 'e
 
 /** Variables that decide which program a name means, or make programs run others. */
 const REFUSED_VARIABLES =
-  /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|CDPATH|HOME|SHELL|LD_.*|DYLD_.*|BASH_FUNC.*|GCONV_PATH|NODE_OPTIONS|NODE_PATH|PYTHON.*|PERL.*|RUBY.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|CLASSPATH|GIT_.*|EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|(?:.*_)?PAGER|MAKEFLAGS|MAKE|CC|CXX|RUSTC_WRAPPER|npm_.*)$/i;
+  /^(?:PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PS4|PROMPT_COMMAND|CDPATH|GLOBIGNORE|HOME|SHELL|ZDOTDIR|LD_.*|DYLD_.*|BASH_FUNC.*|GCONV_PATH|LOCPATH|NODE_(?:OPTIONS|PATH|REPL.*|EXTRA_CA_CERTS)|PYTHON.*|PERL.*|RUBY.*|LUA_.*|PHPRC|PHP_INI.*|AWK(?:LIB)?PATH|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS|GIT_.*|SSH_.*|SUDO_ASKPASS|RSYNC_.*|TAR_OPTIONS|CURL_HOME|WGETRC|RIPGREP_CONFIG_PATH|XDG_CONFIG.*|OPENSSL_CONF|EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|(?:.*_)?PAGER|(?:GNU)?MAKEFLAGS|MAKEFILES|MAKE|CC|CXX|RUSTC_WRAPPER|CARGO_(?:BUILD|TARGET|HOME).*|GOFLAGS|PIP_.*|UV_.*|npm_.*|TROUPE_.*)$/i;
 
 /**
  * May a shell start what this line asks for (SPEC X1)? The line is parsed; every program in it, whatever operator or
@@ -61,10 +71,11 @@ export function judgeCommand(scope: CommandScope, line: string): CommandVerdict 
   try {
     const judge = new Judge(scope);
     judge.line(line, 0);
-    if (judge.commands.length === 0 && judge.redirects.length === 0) return refused('it is empty');
+    if (judge.calls.length === 0 && judge.redirects.length === 0) return refused('it is empty');
     if (judge.movesOthers) return refused(MOVES_OTHERS);
-    const { risk, redirects, commands } = judge;
-    return { ok: true, risk, redirects, commands };
+    const { risk, redirects, calls, assignments } = judge;
+    const commands = calls.map(({ name, args }) => [name, ...args.map(({ text }) => text)]);
+    return { ok: true, risk, redirects, commands, calls, assignments };
   } catch (thrown) {
     if (thrown instanceof Refused) return refused(thrown.message);
     throw thrown;
@@ -80,7 +91,8 @@ class Refused extends Error {}
 class Judge {
   risk: JudgedRisk = { risk: 'low', why: '' };
   readonly redirects: ShellRedirect[] = [];
-  readonly commands: (readonly string[])[] = [];
+  readonly calls: ProgramCall[] = [];
+  readonly assignments: ShellWord[] = [];
   readonly #scope: CommandScope;
   #changesDirectory = false;
 
@@ -89,7 +101,7 @@ class Judge {
   }
 
   get movesOthers(): boolean {
-    return this.#changesDirectory && this.commands.length > 1;
+    return this.#changesDirectory && this.calls.length > 1;
   }
 
   line(text: string, depth: number): void {
@@ -113,6 +125,7 @@ class Judge {
 
   #simple({ assignments, words }: SimpleCommand, depth: number): void {
     for (const { text } of assignments) this.#assignment(text);
+    this.assignments.push(...assignments);
     const [program, ...args] = words;
     if (program !== undefined) this.#command(program, args, depth);
   }
@@ -141,8 +154,8 @@ class Judge {
     }
     this.#allowed(name);
     if (VARIABLE_BUILTINS.has(name)) this.#variables(name, args);
-    if (['cd', 'pushd', 'popd'].includes(name)) this.#changesDirectory = true;
-    this.commands.push([name, ...args.map(({ text }) => text)]);
+    if (changesDirectory(name, args)) this.#changesDirectory = true;
+    this.calls.push({ name, args });
     this.#inner(name, args, depth);
   }
 
@@ -193,6 +206,13 @@ class Judge {
       throw new Refused(`${name} -n makes a name mean another variable and is not supported`);
     }
   }
+}
+
+/** `find -execdir` runs its commands wherever it finds something. */
+function changesDirectory(name: string, args: readonly ShellWord[]): boolean {
+  if (['cd', 'pushd', 'popd'].includes(name)) return true;
+  const program = name.slice(name.lastIndexOf('/') + 1);
+  return program === 'find' && args.some(({ text }) => ['-execdir', '-okdir'].includes(text));
 }
 
 function refused(why: string): CommandVerdict {

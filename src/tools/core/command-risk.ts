@@ -14,6 +14,8 @@ export interface RiskRule {
   readonly matches?: string;
   /** Only options before the subcommand: `git -c`, not `git switch -c`. */
   readonly isGlobal?: boolean;
+  /** With so many arguments that are no options, or more: `uniq in out`. */
+  readonly operands?: number;
   /** Only after this subcommand: `push` of `git push`. */
   readonly subcommand?: string;
 }
@@ -25,6 +27,10 @@ export interface CommandRisk {
   readonly rules?: readonly RiskRule[];
   /** A file that a leading `*` stands for could be read as an option. */
   readonly fearsGlobs?: boolean;
+  /** The first argument is letters of options also without a dash: `tar xf`. */
+  readonly takesBareLetters?: boolean;
+  /** Its own subcommands; any other may be an alias, which runs anything. */
+  readonly subcommands?: readonly string[];
 }
 
 export interface JudgedRisk {
@@ -62,8 +68,17 @@ const GIT_RULES: readonly RiskRule[] = [
   ...names('status log diff show rev-parse ls-files blame describe shortlog cat-file').map(
     (subcommand): RiskRule => ({ risk: 'low', why: 'looks', subcommand }),
   ),
-  high(CONFIGURES, { letters: 'c', long: ['--config-env', '--exec-path'], isGlobal: true }),
-  high(CONFIGURES, { subcommand: 'clone', letters: 'cu', long: ['--config', '--template'] }),
+  high(CONFIGURES, {
+    letters: 'c',
+    long: ['--config-env', '--exec-path', '--git-dir', '--bare'],
+    isGlobal: true,
+  }),
+  high(CONFIGURES, { subcommand: 'init', long: ['--template', '--separate-git-dir'] }),
+  high(CONFIGURES, {
+    subcommand: 'clone',
+    letters: 'cu',
+    long: ['--config', '--template', '--separate-git-dir'],
+  }),
   high(CONFIGURES, { subcommand: 'config' }),
   high(RUNS, {
     long: names(
@@ -87,13 +102,24 @@ const GIT_RULES: readonly RiskRule[] = [
   medium(WRITES, { long: ['--output'] }),
 ];
 
+/** Without those that serve others, send mail or hand out credentials. */
+const GIT_SUBCOMMANDS = names(`
+  add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap
+  check-ref-format checkout cherry cherry-pick clean clone column commit commit-tree config count-objects describe diff
+  diff-files diff-index diff-tree difftool fast-export fetch filter-branch for-each-ref format-patch fsck gc grep
+  hash-object help init interpret-trailers log ls-files ls-remote ls-tree maintenance merge merge-base merge-file
+  merge-tree mergetool mktree mv name-rev notes pack-refs patch-id prune pull push range-diff read-tree rebase reflog
+  remote repack replace rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref
+  sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index update-ref verify-commit
+  verify-tag version whatchanged worktree write-tree`);
+
 /** What is known of programs, as data. The riskiest rule that fits decides; see `riskOf`. */
 export const COMMAND_RISKS: readonly CommandRisk[] = [
   {
     programs: names(`
-      ls cat head tail wc grep egrep fgrep echo printf pwd cd : true false test [ cut tr uniq diff cmp comm stat file
+      ls cat head tail wc grep egrep fgrep echo printf pwd cd : true false test [ cut tr diff cmp comm stat
       du df basename dirname realpath readlink which type nl rev tac paste join seq expr sleep printenv env id whoami
-      uname hostname ps jq column md5sum sha1sum sha256sum cksum base64 od hexdump xxd strings tree fold exit
+      uname jq column md5sum sha1sum sha256sum cksum base64 od hexdump strings fold exit
       export readonly declare typeset local read unset set shift wait umask getopts let
       nohup nice ionice timeout stdbuf time command builtin exec xargs chronic busybox toybox`),
     risk: 'low',
@@ -101,7 +127,26 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
   {
     programs: ['date'],
     risk: 'low',
-    rules: [high(SYSTEM, { words: ['-s*', '-us*'], long: ['--set'] })],
+    rules: [high(SYSTEM, { words: ['-s*', '-us*'], long: ['--set'], matches: '[0-9]{8,}.*' })],
+  },
+  { programs: names('uniq xxd'), risk: 'low', rules: [medium(WRITES, { operands: 2 })] },
+  { programs: ['tree'], risk: 'low', rules: [medium(WRITES, { letters: 'o' })] },
+  {
+    programs: ['file'],
+    risk: 'low',
+    rules: [medium(WRITES, { letters: 'C', long: ['--compile'] })],
+  },
+  { programs: ['hostname'], risk: 'low', rules: [high(SYSTEM, { letters: 'F', operands: 1 })] },
+  {
+    programs: ['ps'],
+    risk: 'low',
+    rules: [
+      high('shows the environments of other processes', {
+        letters: 'E',
+        matches:
+          '.*environ.*|(?!(?:[efrs]?user|tname)$)[aAcCeEfgGhHjkKlLmMnNOopqrsStTuUvVwxXZ]*e[aAcCeEfgGhHjkKlLmMnNOopqrsStTuUvVwxXZ]*',
+      }),
+    ],
   },
   {
     programs: ['sort'],
@@ -149,7 +194,19 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
   {
     programs: names('npm pnpm yarn bun'),
     risk: 'medium',
-    rules: names('exec x dlx explore config set').map((subcommand) => high(RUNS, { subcommand })),
+    rules: [
+      ...names('exec x dlx explore config set create innit').map((subcommand) =>
+        high(RUNS, { subcommand }),
+      ),
+      high(RUNS, { subcommand: 'init', operands: 2 }),
+    ],
+  },
+  {
+    programs: names(
+      'uv poetry pipenv pdm hatch rye conda mamba bundle rbenv pyenv asdf mise direnv nix',
+    ),
+    risk: 'medium',
+    rules: names('run exec tool shell develop x').map((subcommand) => high(RUNS, { subcommand })),
   },
   { programs: names('dd shred wipefs truncate srm'), risk: 'high', why: DESTROYS },
   {
@@ -175,7 +232,9 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
     programs: names(`
       setsid daemonize start-stop-daemon screen tmux watch script parallel expect flock strace ltrace gdb lldb
       docker podman kubectl nerdctl entr run-parts vi vim nvim view ex ed emacs nano less more man . source
-      osascript pwsh powershell wish tclsh m4 dc`),
+      osascript pwsh powershell wish tclsh m4 dc unbuffer setarch linux32 linux64 i386 x86_64 valgrind perf taskset chrt
+      cpulimit prlimit numactl firejail bwrap proot fakeroot fakechroot eatmydata faketime dbus-run-session xvfb-run
+      ssh-agent torsocks proxychains su-exec gosu tini dumb-init rlwrap ccache distcc scl uvx pipx ld.so catchsegv xterm`),
     risk: 'high',
     why: RUNS,
   },
@@ -188,7 +247,9 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
   {
     programs: ['tar', 'bsdtar'],
     risk: 'medium',
+    takesBareLetters: true,
     rules: [
+      high('takes its options from a file', { letters: 'T', long: ['--files-from'] }),
       high(RUNS, {
         letters: 'IF',
         long: names(`--to-command --checkpoint-action --use-compress-program --rsh-command --info-script
@@ -215,7 +276,7 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
     risk: 'medium',
     rules: [high(RUNS, { words: ['SHELL=*', '--eval*', '-E*'] })],
   },
-  { programs: ['git'], risk: 'medium', rules: GIT_RULES },
+  { programs: ['git'], risk: 'medium', rules: GIT_RULES, subcommands: GIT_SUBCOMMANDS },
   {
     programs: ['curl', 'wget'],
     risk: 'medium',
@@ -224,6 +285,7 @@ export const COMMAND_RISKS: readonly CommandRisk[] = [
         letters: 'K',
         long: ['--config', '--use-askpass'],
       }),
+      high(NETWORK, { long: ['--unix-socket', '--abstract-unix-socket'] }),
     ],
   },
 ];

@@ -1,5 +1,5 @@
 import { SHELL_LONG, SHELL_PLAIN, SHELLS } from './interpreters.ts';
-import type { ShellWord } from './shell-lexer.ts';
+import type { ShellWord } from './shell-word.ts';
 
 /** What a program that starts other programs would start. */
 export type Unwrapped =
@@ -71,6 +71,7 @@ const APPENDED: ShellWord = {
   isDynamic: true,
   isGlob: false,
   startsWithGlob: false,
+  parts: [{ kind: 'unknown' }],
 };
 
 /** What `program` with these arguments would start itself; options that are not known make that unknown. */
@@ -150,7 +151,9 @@ function replaceMark(options: readonly ShellWord[]): string | null {
 }
 
 function filledIn(word: ShellWord, mark: string): ShellWord {
-  return word.text.includes(mark) ? { ...word, isDynamic: true } : word;
+  return word.text.includes(mark)
+    ? { ...word, isDynamic: true, parts: [{ kind: 'unknown' }] }
+    : word;
 }
 
 const FIND_RUNS = ['-exec', '-execdir', '-ok', '-okdir'];

@@ -1,5 +1,5 @@
 import type { JudgedRisk } from './command-risk.ts';
-import type { ShellWord } from './shell-lexer.ts';
+import type { ShellWord } from './shell-word.ts';
 
 interface Interpreter {
   readonly programs: readonly string[];
@@ -47,6 +47,9 @@ const INTERPRETERS: readonly Interpreter[] = [
   { programs: SHELLS, plain: SHELL_PLAIN, valued: 'oO', long: SHELL_LONG, installed: [] },
 ];
 
+/** Modules of Python that take program text as an argument or from standard input. */
+const INLINE_MODULES = ['timeit', 'code', 'pdb', 'idlelib', 'asyncio'];
+
 const INLINE: JudgedRisk = { risk: 'high', why: 'runs program text that nobody has read' };
 const FILE: JudgedRisk = { risk: 'medium', why: '' };
 
@@ -66,7 +69,7 @@ export function interpreterRisk(name: string, args: readonly ShellWord[]): Judge
 
 function fileRisk(interpreter: Interpreter, args: readonly ShellWord[]): JudgedRisk {
   for (let i = 0; i < args.length; i += 1) {
-    const judged = judgedBy(interpreter, args[i]);
+    const judged = judgedBy(interpreter, args[i], args[i + 1]?.text);
     if (typeof judged !== 'number') return judged;
     i += judged;
   }
@@ -74,11 +77,15 @@ function fileRisk(interpreter: Interpreter, args: readonly ShellWord[]): JudgedR
 }
 
 /** What one argument before the program file decides, or how many words of value follow it. */
-function judgedBy(interpreter: Interpreter, word: ShellWord | undefined): JudgedRisk | number {
+function judgedBy(
+  interpreter: Interpreter,
+  word: ShellWord | undefined,
+  next = '',
+): JudgedRisk | number {
   if (word === undefined || word.isDynamic || word.isGlob) return INLINE;
   const { text } = word;
   if (VERSION.includes(text)) return { risk: 'low', why: '' };
-  if (interpreter.installed.includes(text)) return FILE;
+  if (interpreter.installed.includes(text)) return INLINE_MODULES.includes(next) ? INLINE : FILE;
   if (interpreter.long.includes(text)) return 0;
   if (!text.startsWith('-')) return text === 'eval' || text === 'repl' ? INLINE : FILE;
   const kind = optionKind(interpreter, text);

@@ -1,4 +1,5 @@
 import type { FileScope } from '../../runtime/core/tool.ts';
+import { foldedName, isGitDirName } from './path-names.ts';
 
 export type PathMode = 'read' | 'write';
 
@@ -22,8 +23,9 @@ const ALLOWED: PathVerdict = { ok: true };
 /**
  * May a tool under this scope read or write this absolute path? Judged component by component, so `/ws2` is not in
  * `/ws`. Forbidden beats everything, protected beats every root, then the deepest root that holds the path decides;
- * where roots of several kinds name the same directory, the stricter wins. Knows nothing of symlinks: the caller
- * judges the path as asked AND the real one (SPEC X1).
+ * where roots of several kinds name the same directory, the stricter wins. What is forbidden or protected is so in any
+ * case and Unicode form (`foldedName`), roots are meant exactly. Knows nothing of symlinks: the caller judges the path as
+ * asked AND the real one (SPEC X1).
  */
 export function judgePath(scope: FileScope, absolutePath: string, mode: PathMode): PathVerdict {
   const path = componentsOf(absolutePath);
@@ -60,7 +62,7 @@ function ownRefusal(
       `${quoted(absolutePath)} belongs to troupe itself (config, journal, state) and is never writable by a tool`,
     );
   }
-  if (!path.includes('.git')) return null;
+  if (!path.some(isGitDirName)) return null;
   return refusal(
     'protected',
     `${quoted(absolutePath)} is in a .git directory, whose files decide what git runs; no tool may write there`,
@@ -79,6 +81,12 @@ export function judgeAll(
     if (!verdict.ok) return verdict;
   }
   return ALLOWED;
+}
+
+/** Might `path` be the directory `dir` or below it, on a file system that tells fewer names apart? Both absolute. */
+export function mayBeWithin(path: string, dir: string): boolean {
+  const inner = componentsOf(path);
+  return inner !== null && isInAny(inner, [dir]);
 }
 
 /** Is `path` the directory `dir` or below it? Both absolute; `false` where either is not. */
@@ -125,8 +133,14 @@ function deepest(path: readonly string[], dirs: readonly string[]): number {
   return best;
 }
 
+/** By names that may be the same on some file system. */
 function isInAny(path: readonly string[], dirs: readonly string[]): boolean {
-  return deepest(path, dirs) >= 0;
+  if (dirs.length === 0) return false;
+  const folded = path.map(foldedName);
+  return dirs.some((dir) => {
+    const outer = componentsOf(dir);
+    return outer?.every((part, i) => folded[i] === foldedName(part)) === true;
+  });
 }
 
 function outside(scope: FileScope, path: string): PathVerdict {

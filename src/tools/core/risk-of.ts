@@ -7,7 +7,7 @@ import {
   type RiskRule,
 } from './command-risk.ts';
 import { interpreterRisk } from './interpreters.ts';
-import type { ShellWord } from './shell-lexer.ts';
+import type { ShellWord } from './shell-word.ts';
 
 const ORDER: Record<Risk, number> = { low: 0, medium: 1, high: 2 };
 
@@ -34,13 +34,20 @@ const ENTRIES = new Map<string, CommandRisk>(
 
 function judged(entry: CommandRisk, args: readonly ShellWord[]): JudgedRisk {
   const rules = entry.rules ?? [];
-  const options = beforeDoubleDash(args);
+  const options = optionsOf(entry, args);
   const open = openRisk(entry, args, options);
   if (open !== null) return open;
   const at = subcommandAt(entry, args);
   const subcommand = args[at]?.text ?? null;
+  if (subcommand !== null && entry.subcommands?.includes(subcommand) === false) {
+    return { risk: 'high', why: 'has no such subcommand of its own, so that it may be an alias' };
+  }
+  // The word after an option may be its value, and the one after that the subcommand.
+  const isAfterOption =
+    args[at - 1]?.text.startsWith('-') === true && entry.subcommands === undefined;
+  const names = [subcommand, isAfterOption ? args[at + 1]?.text : subcommand];
   const about = rules.filter(
-    (rule) => rule.subcommand === undefined || rule.subcommand === subcommand,
+    (rule) => rule.subcommand === undefined || names.includes(rule.subcommand),
   );
   const base = about.find((rule) => rule.risk === 'low') ?? entry;
   let worst: JudgedRisk = { risk: base.risk, why: base.why ?? '' };
@@ -70,16 +77,16 @@ function openRisk(
 }
 
 function fits(rule: RiskRule, options: readonly ShellWord[], args: readonly ShellWord[]): boolean {
-  const { letters, long, words, matches } = rule;
-  if (letters === undefined && long === undefined && words === undefined && matches === undefined) {
-    return true;
-  }
+  const { letters, long, words, matches, operands } = rule;
+  if ([letters, long, words, matches, operands].every((each) => each === undefined)) return true;
   const whole = matches === undefined ? null : new RegExp(`^(?:${matches})$`);
   const isOption = ({ text }: ShellWord): boolean =>
     (letters !== undefined && hasLetter(text, letters)) ||
     (long ?? []).some((flag) => isLong(text, flag));
   const isArgument = ({ text }: ShellWord): boolean =>
     (words ?? []).some((word) => isWord(text, word)) || whole?.test(text) === true;
+  const given = args.filter(({ text }) => !text.startsWith('-')).length;
+  if (operands !== undefined && given >= operands) return true;
   return options.some(isOption) || args.some(isArgument);
 }
 
@@ -100,6 +107,13 @@ function isWord(text: string, pattern: string): boolean {
 
 function isFlagGlob(word: ShellWord): boolean {
   return word.isGlob && word.text.startsWith('-');
+}
+
+function optionsOf(entry: CommandRisk, args: readonly ShellWord[]): readonly ShellWord[] {
+  const options = beforeDoubleDash(args);
+  const [first, ...rest] = options;
+  const isBare = entry.takesBareLetters === true && first?.text.startsWith('-') === false;
+  return isBare ? [{ ...first, text: `-${first.text}` }, ...rest] : options;
 }
 
 function beforeDoubleDash(args: readonly ShellWord[]): readonly ShellWord[] {

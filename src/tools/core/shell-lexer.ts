@@ -1,3 +1,5 @@
+import { type ShellWord, WordBuilder } from './shell-word.ts';
+
 /** Something in a command line that is refused, in words. */
 export class Unsupported extends Error {}
 
@@ -6,19 +8,6 @@ export interface ShellRedirect {
   readonly mode: 'read' | 'write';
   /** As written, quotes removed: absolute, or relative to where the shell stands. */
   readonly target: string;
-}
-
-export interface ShellWord {
-  /** Without its quotes and escapes; expansions as written. */
-  readonly text: string;
-  /** So many characters at the start were written as they are: no quote, escape or expansion before. */
-  readonly plain: number;
-  /** Holds a `$NAME` or an unquoted `{a,b}`: what it becomes is decided when it runs. */
-  readonly isDynamic: boolean;
-  /** Holds an unquoted `*`, `?` or `[`. */
-  readonly isGlob: boolean;
-  /** Starts with an unquoted `*`, `?` or `[`, so that it may become an option. */
-  readonly startsWithGlob: boolean;
 }
 
 export type ShellToken =
@@ -174,53 +163,6 @@ export class ShellLexer {
     }
     this.#at += parameter?.length ?? 0;
     if (parameter === undefined) builder.quoted('$');
-    else builder.expansion(`$${parameter}`);
-  }
-}
-
-class WordBuilder {
-  #text = '';
-  #plain: number | null = null;
-  #hasExpansion = false;
-  #isGlob = false;
-  #startsWithGlob = false;
-  /** The unquoted characters, each quoted one as a NUL. */
-  #mask = '';
-
-  plain(char: string): void {
-    if ('*?['.includes(char)) {
-      this.#isGlob = true;
-      if (this.#text === '') this.#startsWithGlob = true;
-    }
-    this.#text += char;
-    this.#mask += char;
-  }
-
-  quoted(text: string): void {
-    this.#plain ??= this.#text.length;
-    this.#text += text;
-    this.#mask += '\0';
-  }
-
-  expansion(text: string): void {
-    this.quoted(text);
-    this.#hasExpansion = true;
-  }
-
-  word(): ShellWord {
-    return {
-      text: this.#text,
-      plain: this.#plain ?? this.#text.length,
-      isDynamic: this.#hasExpansion || this.#hasBraces(),
-      isGlob: this.#isGlob,
-      startsWithGlob: this.#startsWithGlob,
-    };
-  }
-
-  #hasBraces(): boolean {
-    const open = this.#mask.indexOf('{');
-    const close = this.#mask.lastIndexOf('}');
-    const inner = open < 0 ? '' : this.#mask.slice(open + 1, Math.max(open + 1, close));
-    return inner.includes(',') || inner.includes('..');
+    else builder.expansion(parameter, isQuoted);
   }
 }

@@ -1,4 +1,5 @@
-import { ShellLexer, type ShellRedirect, type ShellWord, Unsupported } from './shell-lexer.ts';
+import { ShellLexer, type ShellRedirect, Unsupported } from './shell-lexer.ts';
+import type { ShellWord } from './shell-word.ts';
 
 /** One program with its arguments; no words where a line only assigns or redirects. */
 export interface SimpleCommand {

@@ -2,6 +2,36 @@ import { describe, expect, test } from 'vitest';
 import { judgeCommand } from '../../../src/tools/core/command-line.ts';
 import { LOOSE, SAFE } from '../../support/command-scope.ts';
 
+describe('X1: what writes is never of low risk', () => {
+  test.each([
+    ['uniq in out', 'medium'],
+    ['uniq -c in', 'low'],
+    ['xxd -r in out', 'medium'],
+    ['xxd in', 'low'],
+    ['tree -o out', 'medium'],
+    ['tree src', 'low'],
+    ['sort -o out in', 'medium'],
+    ['git log --output=x', 'medium'],
+    ['hostname', 'low'],
+    ['ps aux', 'low'],
+    ['ps -ef', 'low'],
+    ['ps -o user,args', 'low'],
+    ['ps -o user', 'low'],
+    ['date +%Y', 'low'],
+    ['git -C sub status', 'low'],
+    ['tar xf x', 'medium'],
+    ['NODE_ENV=production node x.js', 'medium'],
+    ['make -j4 test', 'medium'],
+    ['npm run build', 'medium'],
+    ['npm init -y', 'medium'],
+    ['npm --silent run build', 'medium'],
+    ['uv sync', 'medium'],
+  ] as const)('%s is of %s risk', (line, risk) => {
+    const verdict = judgeCommand(SAFE, line);
+    expect(verdict.ok ? verdict.risk.risk : verdict.words).toBe(risk);
+  });
+});
+
 describe('block_high_risk_commands refuses what destroys, escapes or runs unread text', () => {
   test.each([
     'rm -rf /',
@@ -83,6 +113,34 @@ describe('block_high_risk_commands refuses what destroys, escapes or runs unread
     "sh -c 'rm -rf x'",
     "timeout 5 sh -c 'rm -rf b'",
     'busybox rm -rf x',
+    'git nosuch',
+    'npm --prefix . exec vim',
+    'npm --loglevel silent x vim',
+    'npm create vite',
+    'npm init vite',
+    'uv run vim',
+    'poetry --no-ansi run vim',
+    'bundle exec vim',
+    'curl --unix-socket /run/x.sock http://x/',
+    'git credential fill',
+    'git --git-dir=evil log',
+    'git --git-dir evil status',
+    'git init --template=hooks',
+    'git init --separate-git-dir=evil',
+    'tar xPf x',
+    'tar cIf vim x',
+    'tar -T list -cf x',
+    'tar xf x --to-command=vim',
+    'date 010101012030',
+    'python3 -m timeit x',
+    'python3 -m code',
+    'ps e',
+    'ps auxe',
+    'ps axeww',
+    'ps -o environ',
+    'hostname evil',
+    'valgrind ls',
+    'fakeroot ls',
   ])('%j', (line) => {
     expect(judgeCommand(SAFE, line)).toMatchObject({ ok: false });
     const loose = judgeCommand(LOOSE, line);

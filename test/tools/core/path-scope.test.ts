@@ -65,6 +65,48 @@ const CASES: readonly (readonly [string, PathMode, string])[] = [
   ['/dev/mem', 'read', 'outside'],
 ];
 
+const ODD: FileScope = { ...BASE, forbidden: ['/ws/caf\u00e9/Key', '/ws/stra\u00dfe', '/ws/k'] };
+
+describe('X1: what is refused is so by every name that some file system takes for the same', () => {
+  test.each([
+    ['/ws/SECRET/key', 'read', 'forbidden'],
+    ['/WS/secret/key', 'read', 'forbidden'],
+    ['/ws/Secret', 'write', 'forbidden'],
+    ['/ws/\u017fecret/key', 'read', 'forbidden'],
+    ['/ws/se\u200bcret/key', 'read', 'forbidden'],
+    ['/ws/secret./key', 'read', 'forbidden'],
+    ['/ws/secret /key', 'read', 'forbidden'],
+    ['/ws/.TROUPE/journal.db', 'write', 'protected'],
+    ['/ws/Troupe.toml', 'write', 'protected'],
+    ['/ws/.GIT/config', 'write', 'protected'],
+    ['/ws/.g\u200cit/config', 'write', 'protected'],
+    ['/ws/.git /config', 'write', 'protected'],
+    ['/ws/GIT~1/config', 'write', 'protected'],
+    ['/ws/.git::$INDEX_ALLOCATION/config', 'write', 'protected'],
+    ['/ws/.TROUPE/journal.db', 'read', 'ok'],
+    ['/ws/secrets', 'read', 'ok'],
+    ['/ws/s\u0435cret', 'read', 'ok'],
+    ['/ws/git/config', 'write', 'ok'],
+    ['/ws/.gitignore', 'write', 'ok'],
+    ['/ws/..', 'read', 'outside'],
+    ['/ws/...', 'write', 'ok'],
+  ] as const)('%j to %s is %s', (path, mode, expected) => {
+    const verdict = judgePath(BASE, path, mode);
+    expect(verdict.ok ? 'ok' : verdict.reason).toBe(expected);
+  });
+
+  test.each([
+    ['/ws/cafe\u0301/key', 'forbidden'],
+    ['/ws/CAFE\u0301/KEY/x', 'forbidden'],
+    ['/ws/STRASSE/x', 'forbidden'],
+    ['/ws/\u212a', 'forbidden'],
+    ['/ws/cafe/key', 'ok'],
+  ] as const)('%j is %s', (path, expected) => {
+    const verdict = judgePath(ODD, path, 'read');
+    expect(verdict.ok ? 'ok' : verdict.reason).toBe(expected);
+  });
+});
+
 describe('a path is judged by its components, forbidden before protected before roots (X1)', () => {
   test.each(CASES)('%j to %s is %s', (path, mode, expected) => {
     const verdict = judgePath(BASE, path, mode);
