@@ -1,7 +1,6 @@
 import { Fault } from '../base/fault.ts';
 import { type CancelledRun, hostClient } from '../control.ts';
-import type { RunTreeView } from '../runtime/run-views.ts';
-import { openViewer } from '../viewer.ts';
+import { openViewer, type RunTreeView } from '../viewer.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './core/exit-code.ts';
 import { jsonLine, safeLine } from './core/plain-text.ts';
