@@ -5,7 +5,8 @@ import { calmest, demand, meanLoad, quantile, report } from '../support/report.t
 import { type OtherLoad, pause, spent, untilQuiet } from '../support/rounds.ts';
 
 const ROUNDS = 40;
-const WARM_UPS = 5;
+/** By then the code of a cancel is compiled. */
+const WARM_UPS = 40;
 const RUNS = 73;
 
 const eight = (agent: string) => [

@@ -47,6 +47,8 @@ interface Purse {
   tools: number;
   /** Of these, for calls of an answer that is not recorded yet. */
   judged: Actions;
+  /** Its last delegate or task. */
+  heir: { readonly spec: RunSpec; readonly line: BudgetLine } | null;
 }
 
 const NONE: Actions = { launches: 0, tools: 0 };
@@ -85,8 +87,18 @@ export class Budgets {
   /** A run begins or is taken up again, after the one that launched it. */
   open(runId: string, spec: RunSpec, parentRunId: string | null): void {
     const parent = parentRunId === null ? null : (this.#purses.get(parentRunId) ?? null);
+    const line = this.#lineOf(runId, spec, parent);
+    this.#purses.set(runId, { spec, line, launches: 0, tools: 0, judged: NONE, heir: null });
+  }
+
+  /** Children that begin alike draw from the same line. */
+  #lineOf(runId: string, spec: RunSpec, parent: Purse | null): BudgetLine {
+    const heir = parent?.heir ?? null;
+    const isAlike = heir?.spec.budget === spec.budget && heir?.spec.agent_id === spec.agent_id;
+    if (heir !== null && isAlike && !spec.is_subagent) return heir.line;
     const line = lineOf(spec, runId, parent, (key) => this.account(key));
-    this.#purses.set(runId, { spec, line, launches: 0, tools: 0, judged: NONE });
+    if (parent !== null && !spec.is_subagent) parent.heir = { spec, line };
+    return line;
   }
 
   /** I4. Every run of trees that are taken up again, ended ones too, parents before children. */

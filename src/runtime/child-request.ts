@@ -1,11 +1,12 @@
 import { Fault } from '../base/fault.ts';
+import type { ReachableTarget } from './core/gate.ts';
 import type { RunSpec } from './core/run-spec.ts';
 import type { ChildState } from './core/run-state.ts';
 import type { LaunchOrder } from './launch-order.ts';
 import type { RunRequest } from './resolve-run.ts';
 import type { RunTree } from './run-tree.ts';
 
-type Request = Omit<RunRequest, 'sessionKey' | 'startedAtMs' | 'protectedPaths'>;
+type OfHost = Pick<RunRequest, 'sessionKey' | 'startedAtMs' | 'protectedPaths'>;
 
 /**
  * What a run asks for when it launches a child (SPEC G7).
@@ -16,9 +17,13 @@ export function childRequest(
   spec: RunSpec,
   child: ChildState,
   order: LaunchOrder,
-): Request {
+  { sessionKey, startedAtMs, protectedPaths }: OfHost,
+): RunRequest {
+  const { agent, mode } = definitionOf(tree, spec, child, order);
   return {
-    ...definitionOf(tree, spec, child, order),
+    agent,
+    independent: mode === 'independent',
+    narrowing: order.narrowing ?? undefined,
     raw: spec.raw && child.kind === 'subagent',
     origin: child.kind,
     prompt: order.prompt,
@@ -30,6 +35,9 @@ export function childRequest(
     maxTurns: order.maxTurns,
     reviewOf: order.reviewOf,
     workspaceDir: spec.scope.files[0]?.workspaceDir ?? tree.config.baseDir,
+    sessionKey,
+    startedAtMs,
+    protectedPaths,
   };
 }
 
@@ -43,7 +51,7 @@ function definitionOf(
   spec: RunSpec,
   child: ChildState,
   order: LaunchOrder,
-): Pick<Request, 'agent' | 'independent' | 'narrowing'> {
+): Pick<ReachableTarget, 'agent' | 'mode'> {
   const inline = child.kind === 'subagent' ? spec.inline : null;
   const isJudgedAgain = child.kind === 'plan' || order.independent;
   const again = isJudgedAgain ? tree.findTarget(spec, child.agentId) : null;
@@ -55,7 +63,5 @@ function definitionOf(
   if (!agent.enabled && child.kind !== 'subagent') {
     throw new Fault('agent.unusable', `Agent '${agent.id}' was disabled before its launch`);
   }
-  const independent = again?.mode === 'independent';
-  const { narrowing } = order;
-  return narrowing === null ? { agent, independent } : { agent, independent, narrowing };
+  return { agent, mode: again?.mode ?? 'bounded' };
 }

@@ -41,7 +41,7 @@ export interface RunRequest {
   /** Its target's own rights, and not below its caller's tools (SPEC G8). */
   readonly independent?: boolean;
   /** How a sub-agent is held shorter than its parent (SPEC S4). */
-  readonly narrowing?: Narrowing;
+  readonly narrowing?: Narrowing | undefined;
   /** Tasks of its parent's plan whose work it reviews (SPEC P7); empty for every other run. */
   readonly reviewOf: readonly string[];
   /** Where a root works; for a child its caller's folder. */

@@ -35,6 +35,7 @@ export class RootLaunches {
 
   /** Reserved, and not to be launched after all. */
   release(runId: string, runs: number): void {
+    if (runs === 0) return;
     const root = rootOf(runId);
     const launched = this.#counts.get(root);
     if (launched !== undefined) this.#counts.set(root, launched - runs);

@@ -129,12 +129,12 @@ export class RunTree {
     }
     const resolved = this.budgets.launching(parent.runId, order.isRework, () => {
       if (order.isRework) this.launches.reserveRework(parent.runId);
-      return this.#templates.resolve(this.#config, this.tools(), {
-        ...childRequest(this, spec, child, order),
+      const request = childRequest(this, spec, child, order, {
         sessionKey: `${child.kind}-${engine.random.uuid()}`,
         startedAtMs: engine.clock.now(),
         protectedPaths,
       });
+      return this.#templates.resolve(this.#config, this.tools(), request);
     });
     const background = backgroundOf(child, spec);
     const childSpec = background === null ? resolved : { ...resolved, background };
