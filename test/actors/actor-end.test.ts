@@ -87,7 +87,7 @@ test('an actor is asked once to let go, whether it is stopped, crashed or droppe
   const pool = await open();
   const names = ['stopped', 'crashed', 'late', 'dropped', 'ended'] as const;
   const [stopped, crashed, late, dropped, ended] = names.map((name) =>
-    watch(pool, name, name === 'late' ? { onStart: 'later' } : {}),
+    watch(pool, name, name === 'late' ? { onStart: 'released' } : {}),
   );
   stopped?.ref.stop('user');
   stopped?.ref.stop('user again');
@@ -96,7 +96,9 @@ test('an actor is asked once to let go, whether it is stopped, crashed or droppe
   dropped?.ref.kill('after it had started');
   ended?.ref.tell({ do: 'exit' });
   await Promise.all([stopped?.exit, crashed?.exit, ended?.exit]);
-  await roundTrip(watch(pool, 'one turn', { onStart: 'later' }));
+  // What comes later than the kills on the same line: they have been heard.
+  await roundTrip(watch(pool, 'after them'));
+  await pool.control('release', () => ({ args: [] }));
   const [stops] = await pool.control('stops', () => ({ args: [] }));
   expect(stops).toEqual(['stopped: user', 'crashed: crashed', 'dropped: dropped', 'late: ended']);
 });

@@ -17,7 +17,7 @@ export interface HostSetupData {
 }
 
 export interface Init {
-  readonly onStart?: 'throw' | 'spin' | 'never' | 'exit' | 'later';
+  readonly onStart?: 'throw' | 'spin' | 'never' | 'exit' | 'later' | 'released';
   readonly onStop?: 'throw' | 'never' | 'say';
   readonly anything?: unknown;
 }
@@ -131,6 +131,10 @@ function act(ctx: ActorContext<unknown>, deed: Deed): void | Promise<void> {
 }
 
 let closedTimes = 0;
+let release: () => void = () => undefined;
+const released = new Promise<void>((resolve) => {
+  release = resolve;
+});
 /** Every call of an actor's `stop` on this thread. */
 const stops: string[] = [];
 
@@ -152,11 +156,17 @@ function behavior(data: HostSetupData): Behavior<Init, Deed, unknown> {
       };
       if (init.onStart === 'never') return new Promise(() => undefined);
       if (init.onStart === 'later') return later().then(() => actor);
+      if (init.onStart === 'released') return released.then(() => actor);
       return actor;
     },
     control: {
       add: (a: number, b: number) => a + b,
       stops: () => stops,
+      /** Actors of this thread that are `released` have started once this has returned. */
+      release: () => {
+        release();
+        return later();
+      },
       label: () => data.label ?? '',
       'throw-fault': () => {
         throw new Fault('model.timeout', 'a fault of its own', { retry: 'safe', detail: { a: 1 } });
