@@ -56,7 +56,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     const agents = options.agents ?? {};
     const config = loadConfig(source, { agents });
     const stateDir = options.stateDir ?? '.troupe';
-    const tools = await openTools(options, stateLayout(stateDir).memoryFile);
+    const tools = await openTools(options, stateLayout(stateDir));
     const { state, journal } = openHostState(stateDir, config.journal.sync);
     let engine: LocalEngine | null = null;
     let troupe: Troupe | null = null;
@@ -67,6 +67,7 @@ export class Troupe extends EventEmitter<TroupeEvents> {
         approve: (request, told) => desk.ask(request, told),
       });
       troupe = new Troupe({ config, source, agents }, state, engine, desk, options);
+      if (state.wasLeft) await tools.endOrphans();
       await troupe.#tree.recallBudgets();
       await troupe.#listen(options.onLog);
       if (options.resume === true) await troupe.resume();
@@ -177,7 +178,8 @@ export class Troupe extends EventEmitter<TroupeEvents> {
     if (this.#closed !== null) throw closed();
     const before = this.#resuming;
     const resuming = before.then(async () => {
-      const lost = await lostRuns(this.#tree, this.#engine.journal);
+      const { wasLeft, journalFile } = this.#state;
+      const lost = await lostRuns(this.#tree, this.#engine.journal, wasLeft ? journalFile : null);
       return this.#tree.recover(lost).map((root) => this.#handle(root));
     });
     this.#resuming = resuming.catch(() => []);

@@ -6,7 +6,7 @@ import { type JournalEvent, TERMINAL_TYPES } from './runtime/core/event.ts';
 import { rootOf } from './runtime/core/run-id.ts';
 import { CRON_TYPES } from './runtime/cron-history.ts';
 import type { EventFilter } from './runtime/journal.ts';
-import { openJournalReader } from './runtime/journal-reader.ts';
+import { openJournalReader, structureFault } from './runtime/journal-reader.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
 import { stateLayout } from './runtime/state-dir.ts';
 
@@ -88,6 +88,12 @@ export function unfinishedIn(stateDir: string): Seen<readonly string[]> {
   } finally {
     viewer.close();
   }
+}
+
+/** Why nothing may be taken up from this state directory, though nothing seems to be unfinished. */
+export function damageIn(stateDir: string): Fault | null {
+  const { journalFile } = stateLayout(stateDir);
+  return existsSync(journalFile) ? structureFault(journalFile) : null;
 }
 
 /** An empty view to feed events to, in `seq` order. */

@@ -8,6 +8,8 @@ import { findRun } from './find-run.ts';
 
 /** Milliseconds for a host to stop a tree; its own bound (`stop_grace_secs`) is 5 s by default. */
 const CANCEL_TIMEOUT_MS = 120_000;
+/** Milliseconds of silence after which it is said what is being waited for. */
+const SAY_AFTER_MS = 3000;
 
 export interface CancelArguments {
   readonly run: string;
@@ -24,7 +26,11 @@ export async function cancelCommand(
 ): Promise<number> {
   const { runId, status, isGoingOn } = runIn(options.state, run);
   const ended = status !== 'running' && status !== 'pending';
-  const { answer, left } = isGoingOn ? await ask(options.state, runId, reason) : ENDED;
+  const waiting = setTimeout(() => {
+    if (!options.quiet) terminal.say(`waiting for the host to stop ${safeLine(runId)}`);
+  }, SAY_AFTER_MS);
+  const asked = isGoingOn ? ask(options.state, runId, reason) : Promise.resolve(ENDED);
+  const { answer, left } = await asked.finally(() => clearTimeout(waiting));
   if (options.json) {
     const background = left.length === 0 ? {} : { background: left };
     terminal.print(jsonLine({ run_id: runId, answer, ...background }));

@@ -2,7 +2,7 @@ import { Troupe } from '../host.ts';
 import type { Run, RunOutcome } from '../run.ts';
 import type { JournalEvent } from '../runtime/core/event.ts';
 import { rootOf } from '../runtime/core/run-id.ts';
-import { unfinishedIn } from '../viewer.ts';
+import { damageIn, unfinishedIn } from '../viewer.ts';
 import { ownPrompt } from './approval-prompt.ts';
 import { backgroundEnds } from './background-ends.ts';
 import { checkedConfig } from './checked-config.ts';
@@ -23,7 +23,11 @@ export async function resumeCommand(context: Context): Promise<number> {
   // Asked without a host, so that a folder in which nothing ever ran stays as it is.
   const unfinished = unfinishedIn(options.state);
   if (unfinished.damage !== null) throw unfinished.damage;
-  if (unfinished.value.length === 0) return nothing(context);
+  if (unfinished.value.length === 0) {
+    const damage = damageIn(options.state);
+    if (damage !== null) throw damage;
+    return nothing(context);
+  }
   const stop = new AbortController();
   const signals = onStopSignals((signal) => {
     if (!options.quiet) terminal.say(`${signal}: cancelling; once more kills`);

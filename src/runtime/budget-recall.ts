@@ -14,6 +14,12 @@ interface Known {
   readonly line: BudgetLine;
 }
 
+/** What charges an account. */
+const COUNTED = ['run.started', 'tool.started', 'model.completed'];
+
+/** Events of the journal in which what a clock that was set back has hidden is looked for, at a time. */
+const LOOK_BACK = 2000;
+
 /** Tools whose calls are charged by the runs that they launch. */
 const LAUNCHERS = ['delegate', 'plan', 'spawn_subagent'];
 
@@ -28,10 +34,10 @@ export async function recallBudgets(
   nowMs: number,
 ): Promise<void> {
   const sinceMs = Math.min(nowMs - HOUR_MS, dayOf(nowMs) * DAY_MS);
-  const afterSeq = await lastBefore(journal, new Date(Math.max(0, sinceMs)).toISOString());
-  const types = ['run.started', 'tool.started', 'model.completed'];
+  const since = new Date(Math.max(0, sinceMs)).toISOString();
+  const afterSeq = await noneEarlier(journal, await lastBefore(journal, since), since);
   const runs = new KnownRuns(budgets, journal);
-  for await (const event of journal.read({ afterSeq, types })) {
+  for await (const event of journal.read({ afterSeq, types: COUNTED })) {
     const run = await runs.of(event);
     if (run !== null) recall(budgets, runs, run, event);
   }
@@ -117,4 +123,14 @@ async function lastBefore(journal: Reader, since: string): Promise<number> {
     else from = middle;
   }
   return before;
+}
+
+/** Where a clock was set back events of later times stand before this place. Looked for as far as there are some. */
+async function noneEarlier(journal: Reader, place: number, since: string): Promise<number> {
+  const afterSeq = Math.max(0, place - LOOK_BACK);
+  for await (const event of journal.read({ afterSeq, types: COUNTED, limit: LOOK_BACK })) {
+    if (event.seq > place) break;
+    if (event.ts >= since) return noneEarlier(journal, event.seq - 1, since);
+  }
+  return place;
 }

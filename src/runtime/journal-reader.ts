@@ -28,6 +28,8 @@ export interface JournalReader {
   lastSeq(): number;
   /** Looks at every page and every row: seconds for a million events. */
   integrity(): Integrity;
+  /** Looks at the pages alone: do the indexes hold what the table does? Runs are found by them. */
+  structure(): Integrity;
   close(): void;
 }
 
@@ -73,8 +75,36 @@ export function openJournalReader(file: string, options: JournalReaderOptions = 
     },
     integrity: () =>
       db === null ? { ok: false, place: `${file}: ${messageOf(damage)}` } : check(db, file),
+    structure: () =>
+      db === null ? { ok: false, place: `${file}: ${messageOf(damage)}` } : checkPages(db, file),
     close,
   };
+}
+
+/**
+ * Why no run may be taken up from this journal: it would be read by indexes that do not hold what the table does, and what
+ * is finished would be done again. `null` where nothing speaks against it.
+ */
+export function structureFault(file: string): Fault | null {
+  const reader = openJournalReader(file, { salvage: false });
+  try {
+    const found = reader.structure();
+    if (found.ok) return null;
+    const words = `the journal is damaged: ${found.place}; nothing was taken up. Keep a copy of the state directory; \`troupe doctor\` says what can still be read`;
+    return new Fault('journal.corrupt', words, { detail: { file } });
+  } finally {
+    reader.close();
+  }
+}
+
+function checkPages(db: SqliteDatabase, file: string): Integrity {
+  try {
+    if (readVersion(db, file) === 0) return { ok: true };
+    const pages = Object.values(db.pragma('integrity_check(1)')[0] ?? {})[0];
+    return pages === 'ok' ? { ok: true } : { ok: false, place: `${file}: ${pages}` };
+  } catch (error) {
+    return { ok: false, place: `${file}: ${messageOf(error)}` };
+  }
 }
 
 interface Opened {
@@ -137,8 +167,8 @@ function lastSeqOf(db: SqliteDatabase, file: string): number {
 function check(db: SqliteDatabase, file: string): Integrity {
   try {
     if (lastSeqOf(db, file) === 0) return { ok: true };
-    const pages = Object.values(db.pragma('integrity_check(1)')[0] ?? {})[0];
-    if (pages !== 'ok') return { ok: false, place: `${file}: ${pages}` };
+    const pages = checkPages(db, file);
+    if (!pages.ok) return pages;
     const unreadableSeq = firstSeq(db, 'SELECT seq FROM events WHERE NOT json_valid(data)');
     if (unreadableSeq !== null) {
       return {

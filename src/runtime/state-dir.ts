@@ -31,6 +31,7 @@ export interface StateLayout {
   readonly path: string;
   readonly journalFile: string;
   readonly memoryFile: string;
+  readonly lockFile: string;
   /** Where the host listens (SPEC K2); short enough for a Unix socket, so not always inside `path`. */
   readonly socketFile: string;
   readonly resultsDir: string;
@@ -38,6 +39,8 @@ export interface StateLayout {
 }
 
 export interface StateDir extends StateLayout {
+  /** The host before this one ended without giving it up. */
+  readonly wasLeft: boolean;
   /** `release` gives the directory up; the second call does nothing. */
   readonly lock: { release(): void };
 }
@@ -69,10 +72,15 @@ export function openStateDir(path: string): StateDir {
   const lock = takeLock(layout);
   const release = (): void => {
     if (!held.delete(lock)) return;
-    rmSync(layout.socketFile, { force: true });
-    rmSync(layout.hostFile, { force: true });
+    try {
+      rmSync(layout.socketFile, { force: true });
+      rmSync(layout.hostFile, { force: true });
+    } catch {
+      // The disk takes no change any more: O3, they bind nobody.
+    }
     lock.close();
   };
+  const wasLeft = existsSync(layout.hostFile);
   try {
     // Whoever listened there is gone, since the lock was free.
     rmSync(layout.socketFile, { force: true });
@@ -82,7 +90,7 @@ export function openStateDir(path: string): StateDir {
     release();
     throw unusable(layout.path, `it cannot be written (${messageOf(error)})`);
   }
-  return { ...layout, lock: { release } };
+  return { ...layout, wasLeft, lock: { release } };
 }
 
 /** The places of an existing state directory, for those who only look. Takes no lock and makes nothing. */
@@ -92,6 +100,7 @@ export function stateLayout(path: string): StateLayout {
     path: absolute,
     journalFile: join(absolute, 'journal.db'),
     memoryFile: join(absolute, 'memory.db'),
+    lockFile: join(absolute, 'lock.db'),
     socketFile: socketPath(absolute),
     resultsDir: join(absolute, 'results'),
     hostFile: join(absolute, 'host.json'),
@@ -147,7 +156,7 @@ function keepPrivate(path: string, stats: Stats): void {
 function takeLock(layout: StateLayout): SqliteDatabase {
   let db: SqliteDatabase | null = null;
   try {
-    db = openSqlite(join(layout.path, 'lock.db'), { busyTimeoutMs: LOCK_TIMEOUT_MS });
+    db = openSqlite(layout.lockFile, { busyTimeoutMs: LOCK_TIMEOUT_MS });
     db.exec('BEGIN EXCLUSIVE'); // O1
   } catch (error) {
     db?.close();
@@ -213,7 +222,8 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }
 
-/** What no tool may read either: the records of every run and the memories of every agent. */
-export function closedFiles({ journalFile, memoryFile }: StateLayout): readonly string[] {
-  return [journalFile, memoryFile].flatMap((file) => [file, `${file}-wal`, `${file}-shm`]);
+/** What no tool may read either: the records of every run, the memories of every agent, and the lock (O2). */
+export function closedFiles({ journalFile, memoryFile, lockFile }: StateLayout): readonly string[] {
+  const beside = ['', '-wal', '-shm', '-journal'];
+  return [journalFile, memoryFile, lockFile].flatMap((file) => beside.map((end) => file + end));
 }

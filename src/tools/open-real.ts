@@ -7,6 +7,7 @@
  *    so that a directory swapped afterwards changes nothing. Elsewhere they go by path, a moment apart.
  * 3. O_NONBLOCK: a fifo without a writer must not hold the call. Only regular files and directories pass.
  * 4. What is known of a file is asked of its descriptor, also whether it has another name that is forbidden.
+ * 5. That is asked before, too: closing a descriptor of the lock of the state directory would drop the host's lock.
  */
 import { existsSync, constants as O, type Stats } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath } from 'node:fs/promises';
@@ -37,6 +38,8 @@ export async function openRealFile(
 ): Promise<Step<OpenedFile>> {
   let handle: FileHandle;
   try {
+    const before = names === null ? null : await names.fault(await lstat(real), asked); // 5
+    if (before !== null) return before;
     handle = await open(real, O.O_RDONLY | O.O_NOFOLLOW | O.O_NONBLOCK); // 1, 3
   } catch (thrown) {
     return codeOf(thrown) === 'ELOOP' ? moved(asked) : fileFailure(thrown, asked);

@@ -58,7 +58,12 @@ async function isAlive(pgid: number): Promise<boolean> {
   return groups.includes(pgid);
 }
 
-/** 3 */
+/** Ends what calls with marks that begin like this have left: those of a host that is gone. */
+export function endOrphans(owner: string): Promise<boolean> {
+  return endMarked(owner);
+}
+
+/** 3. Of every mark that begins like this. */
 async function endMarked(mark: string): Promise<boolean> {
   const wanted = `${MARK_VARIABLE}=${mark}`;
   for (let round = 0; round < 50; round += 1) {
@@ -98,7 +103,8 @@ async function carries(pid: number, wanted: string): Promise<boolean> {
   if (pid === process.pid) return false;
   try {
     const environment = await readFile(`/proc/${pid}/environ`, 'latin1');
-    return environment.split('\0').includes(wanted) && (await groupOf(pid)) !== null;
+    const isMarked = environment.split('\0').some((entry) => entry.startsWith(wanted));
+    return isMarked && (await groupOf(pid)) !== null;
   } catch {
     return false;
   }

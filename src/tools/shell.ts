@@ -36,10 +36,13 @@ interface LiveCall {
 export class Shells {
   /** The tool `shell`; its calls belong to this owner. */
   readonly tool: AnyTool;
+  readonly #owner: string;
   readonly #live = new Set<LiveCall>();
   #isClosed = false;
 
-  constructor() {
+  /** `owner` tells the processes of this host's state directory from those of others. */
+  constructor(owner: string) {
+    this.#owner = owner;
     const run = (args: ShellArgs, context: ToolContext<AbortSignal>) => this.#run(args, context);
     this.tool = { ...SHELL_DEFINITION, stopGraceMs: SHELL_STOP_MS, run };
   }
@@ -67,7 +70,7 @@ export class Shells {
   }
 
   async #run(args: ShellArgs, context: ToolContext<AbortSignal>): Promise<ToolOutcome> {
-    const mark = randomUUID();
+    const mark = `${this.#owner}-${randomUUID()}`;
     const environment = shellEnvironment(context.scope, process.env, mark);
     const refused = await shellLineFault(context.scope, args.command, environment);
     if (refused !== null) return refused;

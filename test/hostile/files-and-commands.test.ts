@@ -13,7 +13,7 @@ let shells: Shells;
 
 beforeAll(() => {
   box = hostileBox();
-  shells = new Shells();
+  shells = new Shells('test');
 });
 
 afterAll(async () => {

@@ -92,7 +92,7 @@ export class SimWorld {
         this.start('lead');
         await new Promise<void>((resolve) => world.after(afterMs, resolve));
       }
-      this.tree.recover(await lostRuns(this.tree, journal));
+      this.tree.recover(await lostRuns(this.tree, journal, null));
     };
     all().then(
       () => {

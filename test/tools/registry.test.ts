@@ -33,7 +33,7 @@ test('every built-in tool has its code at its place, and nowhere else', () => {
   const places = {
     actor: actorTools,
     compute: computeTools,
-    host: hostTools(new Shells(), memoryTools(nobody, Date.now)),
+    host: hostTools(new Shells('test'), memoryTools(nobody, Date.now)),
   };
   for (const [place, tools] of Object.entries(places)) {
     const names = BUILTIN_TOOLS.filter((tool) => tool.place === place).map(({ name }) => name);

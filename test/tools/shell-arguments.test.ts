@@ -12,7 +12,7 @@ let shells: Shells;
 
 beforeEach(() => {
   box = scratch();
-  shells = new Shells();
+  shells = new Shells('test');
   box.file('ws/sub/key', 'SECRET');
   box.file('ws/sub/deep/key', 'SECRET');
   box.file('ws/open/notes', 'notes');

@@ -11,7 +11,7 @@ let shells: Shells;
 
 beforeEach(() => {
   box = scratch();
-  shells = new Shells();
+  shells = new Shells('test');
 });
 
 afterEach(async () => {
