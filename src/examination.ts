@@ -12,6 +12,7 @@ import {
   type ResultFile,
   resultName,
 } from './runtime/state-look.ts';
+import { walFault } from './runtime/wal-fault.ts';
 
 export type { Finding };
 
@@ -96,6 +97,8 @@ function faultOf(work: () => void): Fault | null {
 
 /** SPEC J8: where the damage is, and what could be read before it and after it. */
 function damageOf({ journalFile }: StateLayout, reader: JournalReader, told: Told): Finding[] {
+  const log = walFault(journalFile);
+  if (log !== null) return [finding('journal-damaged', null, log.message)];
   const integrity = reader.integrity();
   if (told.fault === null) {
     if (integrity.ok) return [];

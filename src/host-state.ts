@@ -3,9 +3,10 @@ import { dirname, resolve } from 'node:path';
 import type { Journal } from './runtime/journal.ts';
 import { openSqliteJournal } from './runtime/sqlite-journal.ts';
 import { openStateDir, type StateDir } from './runtime/state-dir.ts';
+import { walFault } from './runtime/wal-fault.ts';
 import { threadEntry } from './thread-entry.ts';
 
-/** A state directory that this process owns now, and its journal, which opens meanwhile. @throws Fault `state.locked`. */
+/** A state directory that this process owns now, and its journal, which opens meanwhile. @throws Fault `state.locked`, `journal.corrupt`. */
 export function openHostState(
   stateDir: string,
   sync: 'full' | 'normal',
@@ -13,6 +14,11 @@ export function openHostState(
   const path = resolve(stateDir);
   mkdirSync(dirname(path), { recursive: true });
   const state = openStateDir(path);
+  const damage = state.wasLeft ? walFault(state.journalFile) : null;
+  if (damage !== null) {
+    state.lock.abandon();
+    throw damage;
+  }
   const journal = openSqliteJournal({
     file: state.journalFile,
     entry: threadEntry('journal'),

@@ -9,6 +9,7 @@ import type { EventFilter } from './runtime/journal.ts';
 import { openJournalReader, structureFault } from './runtime/journal-reader.ts';
 import { noSuchRun, type RunSummary, type RunTreeView, RunViews } from './runtime/run-views.ts';
 import { stateLayout } from './runtime/state-dir.ts';
+import { walFault } from './runtime/wal-fault.ts';
 
 export type { RunSummary, RunTreeView };
 
@@ -93,7 +94,7 @@ export function unfinishedIn(stateDir: string): Seen<readonly string[]> {
 /** Why nothing may be taken up from this state directory, though nothing seems to be unfinished. */
 export function damageIn(stateDir: string): Fault | null {
   const { journalFile } = stateLayout(stateDir);
-  return existsSync(journalFile) ? structureFault(journalFile) : null;
+  return existsSync(journalFile) ? (walFault(journalFile) ?? structureFault(journalFile)) : null;
 }
 
 /** An empty view to feed events to, in `seq` order. */

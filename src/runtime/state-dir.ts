@@ -41,8 +41,11 @@ export interface StateLayout {
 export interface StateDir extends StateLayout {
   /** The host before this one ended without giving it up. */
   readonly wasLeft: boolean;
-  /** `release` gives the directory up; the second call does nothing. */
-  readonly lock: { release(): void };
+  /**
+   * `release` gives the directory up, `abandon` leaves it as the host before left it; the second call of either does
+   * nothing.
+   */
+  readonly lock: { release(): void; abandon(): void };
 }
 
 /** What `host.json` says about the host that owns the directory. */
@@ -70,15 +73,18 @@ const held = new Set<SqliteDatabase>();
 export function openStateDir(path: string): StateDir {
   const layout = stateLayout(makeDir(resolve(path)));
   const lock = takeLock(layout);
+  const abandon = (): void => {
+    if (held.delete(lock)) lock.close();
+  };
   const release = (): void => {
-    if (!held.delete(lock)) return;
+    if (!held.has(lock)) return;
     try {
       rmSync(layout.socketFile, { force: true });
       rmSync(layout.hostFile, { force: true });
     } catch {
       // The disk takes no change any more: O3, they bind nobody.
     }
-    lock.close();
+    abandon();
   };
   const wasLeft = existsSync(layout.hostFile);
   try {
@@ -90,7 +96,7 @@ export function openStateDir(path: string): StateDir {
     release();
     throw unusable(layout.path, `it cannot be written (${messageOf(error)})`);
   }
-  return { ...layout, wasLeft, lock: { release } };
+  return { ...layout, wasLeft, lock: { release, abandon } };
 }
 
 /** The places of an existing state directory, for those who only look. Takes no lock and makes nothing. */

@@ -1,8 +1,9 @@
-import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/runtime/sqlite.ts';
 import { type CliStage, openCli } from '../support/cli-fixture.ts';
+import type { Reply } from '../support/model-server.ts';
 import { calls, eventsIn, eventually } from '../support/troupe-fixture.ts';
 
 const shell = (command: string) => ({ name: 'shell', args: { command } });
@@ -79,6 +80,41 @@ describe('a state directory', () => {
       expect((await stage.cli('doctor')).code).toBe(1);
     },
   );
+
+  it('J5, J8: whose log has a flipped bit is opened by nobody until a person says so, and the doctor names the place', async () => {
+    const stage = await openCli();
+    stage.write('stubborn', '#!/bin/sh\necho done >> effects\n', 0o755);
+    let asked = 0;
+    const later = (): Reply => {
+      asked += 1;
+      return asked === 1 ? { hang: true } : 'ok';
+    };
+    stage.play({ quick: [calls(shell('./stubborn')), later] });
+    await killed(stage);
+    const wal = join(stage.dir, '.troupe', 'journal.db-wal');
+    const log = readFileSync(wal);
+    const whole = Buffer.from(log);
+    const at = 32 + 2 * (24 + 4096) + 1000;
+    log[at] = (log[at] ?? 0) ^ 1;
+    writeFileSync(wal, log);
+    const words =
+      /write-ahead log is damaged: \S+journal\.db-wal, frame 3: its checksum is wrong, and the \d+ commits/;
+    for (const command of [['resume'], ['run', 'puppet', 'go']]) {
+      expect(await stage.cli(...command)).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(words),
+      });
+    }
+    expect(await stage.cli('doctor')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(words),
+    });
+    expect(readFileSync(wal), 'nothing has touched it').toEqual(log);
+    writeFileSync(wal, whole);
+    expect(await stage.cli('resume')).toMatchObject({ code: 0, out: 'ok\n' });
+    expect(readFileSync(join(stage.dir, 'effects'), 'utf8')).toBe('done\n');
+  });
 
   it.runIf(process.platform === 'linux')(
     'N2, J5: whose host was killed keeps no command of it once another host has it',
