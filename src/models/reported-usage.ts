@@ -27,7 +27,8 @@ export function reportedUsage(usage: LanguageModelV3Usage | undefined): Usage {
   };
   const said = (name: keyof Usage): number | null => {
     const count = counts[name];
-    if (count === undefined || !Number.isFinite(count)) return null;
+    // What is no count is not known: negative ones would refill a budget, and huge ones could not be added up.
+    if (count === undefined || !Number.isSafeInteger(count) || count < 0) return null;
     if (count !== 0) return count;
     return OWN_FIELDS[name].some((path) => typeof at(usage?.raw, path) === 'number') ? 0 : null;
   };

@@ -192,7 +192,7 @@ export const REFUSED_COMMANDS: readonly RefusedCommands[] = [
     errorType: 'forbidden_path',
     error:
       'The command was not run: grep reads all that is below ".", and there is something forbidden; name what it may read, or use content_search',
-    lines: ['grep -r canary .'],
+    lines: ['grep -r canary .', 'grep -d recurse canary .', 'grep -nd recurse canary .'],
   },
   {
     errorType: 'forbidden_path',

@@ -57,9 +57,9 @@ function bounded(value: unknown): string {
   return `${head} [${left} characters left out here; ${SHOWS_ALL}] ${tail}`;
 }
 
-/** Every character that is no letter, figure, mark, sign or plain blank, as its code. */
+/** Every character that is no letter, figure, mark, sign or plain blank, and letters that leave a blank, as its code. */
 function visible(text: string): string {
-  return text.replace(/[\p{C}\p{Z}]/gu, (character) =>
+  return text.replace(/[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu, (character) =>
     character === ' ' ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   );
 }

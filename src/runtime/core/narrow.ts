@@ -174,8 +174,10 @@ function narrowingFor(
 ): Narrowing {
   const { allowed } = parent.scope.commands;
   const files = narrowedFiles(parent, asked);
+  // Both say what is asked about, and bind nobody below who is free of all questions unless that goes down with them.
+  const asks = asked.auto_approve ?? asked.require_approval_for_medium_risk;
   return withoutAbsent({
-    autonomy: asked.autonomy,
+    autonomy: asked.autonomy ?? (asks === undefined ? undefined : parent.autonomy),
     files: files === null ? undefined : [files],
     allowed_commands: asked.allowed_commands?.flatMap((name) => sameCommand(allowed, name) ?? []),
     shell_env_passthrough: asked.shell_env_passthrough,

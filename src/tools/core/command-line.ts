@@ -121,6 +121,8 @@ class Judge {
       );
     }
     this.redirects.push(redirect);
+    const writes = redirect.mode === 'write' && !redirect.target.startsWith('/dev/');
+    if (writes) this.risk = riskier(this.risk, { risk: 'medium', why: 'writes a file' });
   }
 
   #simple({ assignments, words }: SimpleCommand, depth: number): void {

@@ -104,10 +104,11 @@ function optionKind({ plain, valued }: Interpreter, text: string): 'plain' | 'va
   return 'plain';
 }
 
-/** awk can start programs, and write files, from its program text. */
+/** awk can start programs, write files, and name files to read (`ARGV`), from its program text. */
 function awkRisk(args: readonly ShellWord[]): JudgedRisk {
   const isOpaque = args.some(
-    ({ text, isDynamic }) => isDynamic || /system|getline|[|>@]|^-[a-zA-Z]*[fiElL]|^--/.test(text),
+    ({ text, isDynamic }) =>
+      isDynamic || /system|getline|ARG[VC]|[|>@]|^-[a-zA-Z]*[fiElL]|^--/.test(text),
   );
   return isOpaque ? INLINE : { risk: 'low', why: '' };
 }

@@ -17,12 +17,13 @@ const READERS: readonly Reader[] = [
   { programs: ['rg', 'ag', 'ack'], searches: { valued: 'ABCEefgGjmMrtT' } },
   {
     programs: ['grep', 'egrep', 'fgrep'],
-    letters: 'rR',
+    letters: 'rRd',
     long: ['--recursive', '--dereference-recursive', '--directories'],
     searches: { valued: 'ABCDdefm' },
   },
   { programs: ['cp', 'scp'], letters: 'rRa', long: ['--recursive', '--archive'] },
-  { programs: ['diff'], letters: 'r', long: ['--recursive'] },
+  { programs: ['diff'] },
+  { programs: ['git'], words: ['--no-index'] },
   { programs: ['find'], words: ['-exec', '-execdir', '-ok', '-okdir'] },
   {
     programs: ['fd', 'fdfind'],

@@ -23,6 +23,8 @@ describe('a call that is put to a person', () => {
       '  command: "a\\u001b[2J\\u{202e}b\\u{200b}c\\u{a0}d\\u{9b}e\\r\\nf\\u{e0041}"',
     );
     expect(other).toBe('  k\\u{1b}\\u{a}: 1');
+    const [, blank] = askedLines(asked({ command: 'a\u3164b\u115fc\u2800d\ufe0f' }));
+    expect(blank).toBe('  command: "a\\u{3164}b\\u{115f}c\\u{2800}d\\u{fe0f}"');
   });
 
   it('X3: shows the end of what is long too, and counts what is left out', () => {

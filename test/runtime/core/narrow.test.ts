@@ -181,6 +181,17 @@ describe('S4: what narrows is taken', () => {
     expect(commands.allowed).toEqual(['git']);
   });
 
+  test.each<AskedPolicy>([{ auto_approve: [] }, { require_approval_for_medium_risk: true }])(
+    'with what is asked about binding those below who would else be asked nothing: %j',
+    (policy) => {
+      const supervised = parentOf({ autonomy: 'supervised', auto_approve: ['shell'] });
+      const answer = ask(policy, null, supervised);
+      if (!answer.ok) throw new Error(answer.words);
+      const free: Rights = { ...supervised, autonomy: 'full' };
+      expect(withinNarrowings(free, [answer.narrowing]).autonomy).toBe('supervised');
+    },
+  );
+
   test('with roots and forbidden paths as a further scope beside the parent’s', () => {
     const { scope } = rightsFor({
       allowed_roots: [],

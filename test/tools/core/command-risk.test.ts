@@ -81,6 +81,7 @@ describe('block_high_risk_commands refuses what destroys, escapes or runs unread
     'awk \'BEGIN { system("ls") }\'',
     'awk \'{ print > "/etc/x" }\'',
     'awk -f prog.awk',
+    'awk \'BEGIN { ARGV[1] = "/pr" "oc/1/environ"; ARGC = 2 } 1\'',
     "sed '1e ls' file",
     "sed 's/a/b/e' file",
     "sed 's/a/b/w out' file",
