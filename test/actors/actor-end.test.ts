@@ -35,7 +35,7 @@ test('an actor stops even where a message it received never settles', async () =
 
 test('a stop overtakes what still waits in the mailbox', async () => {
   const actor = watch(await open(), 'a');
-  actor.ref.tell({ do: 'echo-later', value: 1 });
+  actor.ref.tell({ do: 'never-settle' });
   for (let n = 0; n < 5; n += 1) actor.ref.tell({ do: 'echo', value: 'waits' });
   actor.ref.stop('user');
   await actor.exit;
